@@ -11,13 +11,20 @@ SEED ?=
 
 .PHONY: index test suite quick unit lint programs pages bench torture torture-full release dist tag clean
 
-$(VENV)/.installed: pyproject.toml hatch_build.py $(wildcard native/*)
+SOURCES := pyproject.toml hatch_build.py $(wildcard native/*)
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+
+$(VENV)/.product: $(SOURCES)  # what the product needs
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --upgrade pip  # 23's scripts import re
-	$(BIN)/python -m pip install --progress-bar on --editable '.[dev]'
+	$(PIP) --upgrade pip  # 23's scripts import re
+	$(PIP) --progress-bar on --editable .
 	touch $@
 
-index: $(VENV)/.installed  ## index this very repository, with hooks
+$(VENV)/.installed: $(SOURCES) | $(VENV)/.product  # and what its tests need
+	$(PIP) --progress-bar on --editable '.[dev]'
+	touch $@
+
+index: $(VENV)/.product  ## index this very repository, with hooks
 	$(BIN)/gitindex install
 	$(BIN)/gitindex index
 	$(BIN)/gitindex status
@@ -45,7 +52,7 @@ test: programs  ## everything CI runs: lint, and all tests beside it
 	$(MAKE) --no-print-directory --jobs 2 lint suite
 
 suite: $(VENV)/.installed
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25 -rs
 
 bench: $(VENV)/.installed  ## the benchmark table
 	$(BIN)/python -m bench
@@ -56,14 +63,17 @@ torture: $(VENV)/.installed programs  ## every fault suite for its share of SECO
 torture-full: $(VENV)/.installed programs  ## the fault suites of a fixed, full size: hours
 	$(BIN)/pytest -n $(WORKERS) -m torture --timeout 14400
 
+PLATFORMS ?= manylinux_2_17_x86_64 manylinux_2_17_aarch64 musllinux_1_2_x86_64 musllinux_1_2_aarch64
 VERSION = $(shell $(BIN)/python -c 'import gitindex; print(gitindex.__version__)')
 
-release: dist  ## wheel, sdist, notes and checksums in dist/, and the tag
+release: dist  ## wheels, sdist, notes and checksums in dist/, and the tag
 	@$(MAKE) --no-print-directory tag
 
 dist: $(VENV)/.installed
 	rm -rf dist
-	GITINDEX_PURE=1 $(BIN)/python -m build --no-isolation --outdir dist  # one wheel for all; a source install compiles
+	GITINDEX_PURE=1 $(BIN)/python -m build --no-isolation --outdir dist  # the fallback of every other platform
+	for platform in $(PLATFORMS); do GITINDEX_PLATFORM=$$platform $(BIN)/python -m build --no-isolation --wheel --outdir dist || exit 1; done
+	$(BIN)/abi3audit --strict dist/*-abi3-*.whl
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	awk -v wanted='## $(VERSION)' 'index($$0, "## ") == 1 { on = $$0 == wanted || index($$0, wanted " ") == 1 } on' CHANGELOG.md > dist/NOTES.md
 	test -s dist/NOTES.md || { echo "CHANGELOG.md has no section $(VERSION)" >&2; exit 1; }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 LIBRARY = Path("gitindex", "base", "_compiled.abi3.so")
 SECONDS = 300
+CROSS_TARGETS = {  # wheel platform (GITINDEX_PLATFORM) → target of zig's C compiler, `pip install ziglang`
+    "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
+    "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
+    "musllinux_1_2_x86_64": "x86_64-linux-musl",
+    "musllinux_1_2_aarch64": "aarch64-linux-musl",
+}
 
 
 class CompiledHook(BuildHookInterface[Any]):
@@ -22,19 +30,22 @@ class CompiledHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, or say why not: an install never fails for it."""
+        """Compile, or say why not: an install never fails for it, a release wheel does."""
         if os.environ.get("GITINDEX_PURE"):
             return
         root = Path(self.root)
         self._made = tempfile.TemporaryDirectory()
         library = Path(self._made.name, LIBRARY.name)
-        failure = compile_library(root, library)
+        cross = os.environ.get("GITINDEX_PLATFORM", "")
+        failure = compile_library(root, library, compiler=_cross_compiler(cross) if cross else ())
+        if failure and cross:
+            raise RuntimeError(f"no wheel for {cross}: {failure}")
         if failure:
             self.app.display_info(f"gitindex is installed without its compiled part: {failure}")
         elif version == "editable":
             _replace(library, root / LIBRARY)
         else:
-            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            platform = cross or sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data["tag"] = f"cp311-abi3-{platform}"
             build_data["pure_python"] = False
             build_data["force_include"][os.fspath(library)] = os.fspath(LIBRARY)
@@ -46,13 +57,34 @@ class CompiledHook(BuildHookInterface[Any]):
             self._made.cleanup()
 
 
-def compile_library(root: Path, target: Path, *flags: str) -> str:
-    """Compile the sources below `root`; returns why it failed, empty where it did not."""
+def _cross_compiler(platform: str) -> tuple[str, ...]:
+    if platform not in CROSS_TARGETS:
+        raise RuntimeError(f"GITINDEX_PLATFORM is one of {', '.join(CROSS_TARGETS)}")
+    return (
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        CROSS_TARGETS[platform],
+        "-s",
+        "-fno-sanitize=undefined",
+    )
+
+
+def _host_compiler() -> list[str]:
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[:1]
+    if sys.platform == "darwin":  # symbols of the interpreter are found when it loads the library
+        compiler += ["-undefined", "dynamic_lookup"]
+    return compiler
+
+
+def compile_library(root: Path, target: Path, *flags: str, compiler: Sequence[str] = ()) -> str:
+    """Compile the sources below `root`; returns why it failed, empty where it did not."""
     include = f"-I{sysconfig.get_path('include')}"
     sources = sorted(map(os.fspath, (root / "native").glob("*.c")))
     argv = [
-        *compiler,
+        *(compiler or _host_compiler()),
         "-O2",
         "-shared",
         "-fPIC",

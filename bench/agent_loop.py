@@ -4,8 +4,8 @@
 was. Ctrl-C ends it early; it says how many steps it did.
 The gate is wrong if it blocks the agent for the agent's own edits, of this file or of others, or if it
 says ok of a file that does not parse; an answer is wrong if it misses or misplaces what was written a
-moment ago. A rename may be refused where the gate needs a decision or not every place is
-explained: each is printed with its reason.
+moment ago. A rename may be refused where a place may be a use: each is printed with its
+reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gitindex.base.path_kind import is_test
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 
 STEPS = 200
 
@@ -120,7 +120,7 @@ class AgentLoop:
         told = self.ask("rename", place, f"{made}_new", "--apply")
         if f"def {made}_new(" in (self._folder / path).read_text():
             self.renamed += 1
-        elif told.get("gate") == "needs_decision" or told.get("complete") is False:
+        elif told.get("accept"):
             self.refused.append(f"{step}: {path}: {'; '.join(told['blocked'])}")
         else:
             self.wrong.append(f"{step}: {made} in {path} was not renamed: {told.get('blocked')}")

@@ -12,7 +12,7 @@ PARSED = [
     sys.executable,
     "-I",
     "-c",
-    "import os, sys\nfrom gitindex.cli.args import run_cli\n"
+    "import os, sys\nfrom gitindex.cli.door import run_cli\n"
     "code = run_cli(sys.argv[1:])\nsys.stdout.flush()\nos._exit(code)",
 ]
 """The same command without the table of everyday forms (cli/fast_path.py)."""

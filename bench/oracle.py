@@ -1,13 +1,15 @@
-"""References, callers and their certificates against compilers and indexers (bench/oracles).
+"""References, callers and the partition of the occurrences against compilers and indexers (bench/oracles).
 
-Packages and indexers come from the network once and stay in a temporary folder; what cannot be had is
-left out, and the rows say so. `ORACLE_ONLY=flask,chi` chooses projects.
+Packages and indexers come from the network once and stay in a temporary folder, with what the indexers
+said; what cannot be had is left out, and the rows say so. `ORACLE_ONLY=flask,chi` chooses projects.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,8 @@ from gitindex.view.tree import TreeView, open_tree
 CACHE = Path(tempfile.gettempdir(), f"gitindex-oracle-{os.getuid()}")
 SAMPLE = int(os.environ.get("ORACLE_SAMPLE", "250"))
 """Definitions of one project whose whole answers are compared."""
+LIMIT = 10_000
+"""Rows of one answer."""
 SHOWN = 10
 """Wrong answers of a kind that are printed."""
 
@@ -42,7 +46,7 @@ At = tuple[str, int, int]  # path, line, column
 
 
 class Truth(NamedTuple):
-    """What the judge says: the definitions behind each place, and every place it speaks of."""
+    """What the reference indexer says: the definitions behind each place, and every place it speaks of."""
 
     targets: dict[At, set[At]]
     judged: set[At]
@@ -66,36 +70,68 @@ class Edges:
 
 
 class Answers:
-    """Whole answers for definitions that both sides know, against the judge's places."""
+    """Whole answers for definitions that both sides know, against the places of the reference indexer."""
 
     def __init__(self) -> None:
         self.scores: list[float] = []
         self.homonyms: list[float] = []
-        self.listed = self.right = self.complete = 0
+        self.references = self.listed = self.right = self.wanted = self.covered = 0
+        self.accounted = self.complete = 0
+        self.possible: list[int] = []
         self.false: list[str] = []
 
     def add(
-        self, told: dict[str, Any], wanted: set[At], truth: Truth, spelled: set[At], homonym: bool
+        self, answer: dict[str, Any], wanted: set[At], truth: Truth, spelled: set[At], homonym: bool
     ) -> None:
-        """One answer of `refs`; only places that the judge speaks of count.
+        """One answer of `refs`; only places that the indexer speaks of count.
 
-        A certificate is about the places that are `spelled` as the name.
+        The certificates are about the places that are `spelled` as the name. An alias that the indexer
+        does not follow is no wrong reference.
         """
-        places = {(r["path"], r["line"] - 1, r["column"] - 1) for r in told["references"]}
-        right, listed = len(places & wanted), len(places & truth.judged)
-        score = 2 * right / (listed + len(wanted)) if listed + len(wanted) else 1.0
+        references, possible = _places(answer, "references"), _places(answer, "possible")
+        aliased = {_place(row) for row in answer["references"] if row.get("via")}
+        listed = (references & truth.judged) - (aliased - wanted)
+        receivers = {_place(row) for row in answer["possible"] if row["why"] == "receiver"}
+        score = _f1(listed | (receivers & truth.judged), wanted)
         self.scores.append(score)
         if homonym:
             self.homonyms.append(score)
-        self.listed += listed
-        self.right += right
-        self.certify(told, told["name"], (wanted & spelled) - places)
+        self.references += len(references)
+        self.listed += len(listed)
+        self.right += len(listed & wanted)
+        self.wanted += len(wanted)
+        self.covered += len(wanted & (references | possible))
+        self.possible.append(answer["accounted"]["possible"])
+        self.accounted += answer["accountedFor"]
+        excluded = (wanted & spelled) - references - possible
+        excluded -= _places(answer, "unlikely") | _places(answer, "definitions")
+        self.certify(answer, answer["name"], (wanted & spelled) - references, excluded)
 
-    def certify(self, told: dict[str, Any], what: str, missing: set[At]) -> None:
-        """Count the certificate of an answer, and whether it is false."""
-        self.complete += told["complete"]
-        if told["complete"] and missing:
-            self.false.append(f"{what}: {sorted(missing)[:3]}")
+    def certify(
+        self, answer: dict[str, Any], what: str, missing: set[At], excluded: set[At]
+    ) -> None:
+        """Count the certificate of an answer, and whether it is false or a use is in no list."""
+        self.complete += answer["complete"]
+        if answer["complete"] and missing:
+            self.false.append(f"{what}: complete, and missing {_shown(missing)}")
+        elif excluded:
+            self.false.append(f"{what}: excluded {_shown(excluded)}")
+
+
+def _places(answer: dict[str, Any], name: str) -> set[At]:
+    return {_place(row) for row in answer.get(name, ())}
+
+
+def _place(row: dict[str, Any]) -> At:
+    return row["path"], row["line"] - 1, row["column"] - 1
+
+
+def _f1(one: set[At], other: set[At]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+
+
+def _shown(places: set[At]) -> str:
+    return ", ".join(f"{path}:{line + 1}:{column + 1}" for path, line, column in sorted(places)[:3])
 
 
 class Compared(NamedTuple):
@@ -130,10 +166,22 @@ def _measure(bench: Bench, project: Project) -> Compared:
     repo = Repo(bench.folder(f"oracle-{project.name}")).init()
     project.fetch(CACHE, repo.path)
     repo.commit()
-    marks = project.judge(Path(os.path.realpath(repo.path)), CACHE)
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    marks = _marks(project, Path(os.path.realpath(repo.path)), tree)
     repo.gitindex("index")
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
         return _compare(view, marks)
+
+
+def _marks(project: Project, root: Path, tree: str) -> list[Mark]:
+    """What the reference indexer says of a tree; its run takes minutes and is kept."""
+    kept = CACHE / "marks" / f"{project.name}-{tree}.json"
+    if kept.is_file():
+        return [Mark(*row) for row in json.loads(kept.read_text())]
+    marks = project.judge(root, CACHE)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(marks))
+    return marks
 
 
 def _compare(view: TreeView, marks: list[Mark]) -> Compared:
@@ -237,14 +285,15 @@ def _answers(
     by_place, by_name, callers, memory = Answers(), Answers(), Answers(), Memory()
     for home in chosen[:SAMPLE]:
         definition = ours[home]
-        homonym = len(named[definition.name]) > len(truth.shared[home])
-        wanted = set().union(*(used.get(other, set()) for other in named[definition.name]))
-        spelled = {at for at in wanted if _is_spelled(finder, at, definition.name)}
+        name = definition.name
+        homonym = len(named[name]) > len(truth.shared[home])
+        wanted = set().union(*(used.get(other, set()) for other in named[name]))
+        spelled = {at for at in wanted if _is_spelled(finder, at, name)}
         asked = f"{home[0]}:{home[1] + 1}:{home[2] + 1}"
-        told = dict(find_references(view, ReferenceQuery(asked, limit=1000), memory))
-        by_place.add(told, used[home], truth, spelled, homonym)
-        told = dict(find_references(view, ReferenceQuery(definition.name, limit=1000), memory))
-        by_name.add(told, wanted, truth, spelled, homonym)
+        for text, answers, uses in ((asked, by_place, used[home]), (name, by_name, wanted)):
+            query = ReferenceQuery(text, limit=LIMIT, everything=True)
+            answer = dict(find_references(view, query, memory))
+            answers.add(answer, uses, truth, spelled, homonym)
         if definition.kind in FUNCTIONS:
             _callers(view, finder, asked, definition, used[home] & spelled, callers, memory)
     return by_place, by_name, callers
@@ -278,7 +327,7 @@ def _callers(
         2 * len(sites & true) / max(1, len(sites) + len(true)) if sites or true else 1.0
     )
     missing = {at for at in wanted & called if at[:2] not in sites}
-    callers.certify(dict(told), definition.qualified, missing)
+    callers.certify(dict(told), definition.qualified, missing, set())
 
 
 def _is_spelled(finder: Finder, at: At, name: str) -> bool:
@@ -304,61 +353,76 @@ def _at(definition: Definition) -> At:
 
 def _rows(project: Project, told: Compared) -> list[Row]:
     name = f"{project.name} ({project.language})"
-    rows = [*_answer_rows(f"refs by name, {name}", told.by_name)]
-    rows += _answer_rows(f"refs by place, {name}", told.by_place)
-    rows += _answer_rows(f"callers, {name}", told.callers)
-    rows += [
-        Row(f"calls, {name}: F1 of {told.calls.true}", told.calls.score, "%"),
-        Row(f"  into other files, of {told.crossing.true}", told.crossing.score, "%"),
+    rows = [*_answer_rows(f"refs by name, {name}", [told.by_name])]
+    rows += _answer_rows(f"refs by place, {name}", [told.by_place])
+    rows += _caller_rows(f"callers, {name}", [told.callers])
+    return rows + _edge_rows(name, [told])
+
+
+def _answer_rows(what: str, parts: list[Answers]) -> list[Row]:
+    """Rows about one kind of question, over one or several projects."""
+    scores = [score for part in parts for score in part.scores]
+    possible = [number for part in parts for number in part.possible]
+    listed, right, wanted, covered, references, accounted, complete = (
+        sum(getattr(part, field) for part in parts)
+        for field in ("listed", "right", "wanted", "covered", "references", "accounted", "complete")
+    )
+    count = max(1, len(scores))
+    _print_false(what, parts)
+    return [
+        Row(f"{what}: precision of references", 100 * right / max(1, listed), "%"),
+        Row("  recall of references", 100 * right / max(1, wanted), "%"),
+        Row("  recall of references and possible", 100 * covered / max(1, wanted), "%"),
+        Row(f"  macro F1 with receivers, of {len(scores)}", _mean(scores), "%"),
+        Row("  of homonyms", _mean([s for part in parts for s in part.homonyms]), "%"),
+        Row("  possible to references", sum(possible) / max(1, references), ""),
+        Row("  possible, median", statistics.median(possible or [0]), ""),
+        Row("  accounted for", 100 * accounted / count, "%"),
+        Row("  complete", 100 * complete / count, "%"),
+        Row("  false exclusions", sum(len(part.false) for part in parts), "", most=0),
     ]
+
+
+def _caller_rows(what: str, parts: list[Answers]) -> list[Row]:
+    scores = [score for part in parts for score in part.scores]
+    complete = sum(part.complete for part in parts)
+    _print_false(what, parts)
+    return [
+        Row(f"{what}: macro F1 of {len(scores)}", _mean(scores), "%"),
+        Row("  complete", 100 * complete / max(1, len(scores)), "%"),
+        Row("  false certificates", sum(len(part.false) for part in parts), "", most=0),
+    ]
+
+
+def _print_false(what: str, parts: list[Answers]) -> None:
+    if len(parts) == 1:
+        for line in parts[0].false[:SHOWN]:
+            sys.stderr.write(f"oracle: {what}: {line}\n")
+
+
+def _edge_rows(what: str, parts: list[Compared]) -> list[Row]:
+    rows = []
+    for title, edges in (
+        (f"calls, {what}", [part.calls for part in parts]),
+        ("  into other files", [part.crossing for part in parts]),
+    ):
+        claimed, true = sum(e.claimed for e in edges), sum(e.true for e in edges)
+        score = 200 * sum(e.right for e in edges) / max(1, claimed + true)
+        rows.append(Row(f"{title}: F1 of {true}", score, "%"))
     return rows
 
 
-def _answer_rows(what: str, answers: Answers) -> list[Row]:
-    count = max(1, len(answers.scores))
-    for line in answers.false[:SHOWN]:
-        sys.stderr.write(f"oracle: {what}: complete, and missing {line}\n")
-    rows = [Row(f"{what}: macro F1 of {count}", 100 * sum(answers.scores) / count, "%")]
-    if answers.listed:
-        rows += [
-            Row(f"  of {len(answers.homonyms)} homonyms", _mean(answers.homonyms), "%"),
-            Row("  micro precision", 100 * answers.right / answers.listed, "%"),
-        ]
-    return [
-        *rows,
-        Row("  complete", 100 * answers.complete / count, "%"),
-        Row("  false certificates", len(answers.false), "", most=0),
-    ]
-
-
 def _totals(done: list[tuple[Project, Compared]]) -> list[Row]:
-    """Means over the projects, and the calls of each language."""
-    if len(done) < 2:
-        return []
-    names = [told.by_name for _, told in done]
-    asked = [answers for _, told in done for answers in (told.by_name, told.by_place, told.callers)]
-    count = sum(len(answers.scores) for answers in asked)
-    listed, right = sum(a.listed for a in names), sum(a.right for a in names)
-    rows = [
-        Row(
-            f"all {len(done)} projects, by name: macro F1",
-            _mean([s for a in names for s in a.scores]),
-            "%",
-        ),
-        Row("  homonyms", _mean([s for a in names for s in a.homonyms]), "%"),
-        Row("  micro precision", 100 * right / max(1, listed), "%"),
-        Row(f"  complete, of {count} answers", 100 * sum(a.complete for a in asked) / count, "%"),
-        Row("  false certificates", sum(len(a.false) for a in asked), "", most=0),
-    ]
-    for language in ("", *dict.fromkeys(project.language for project, _ in done)):
+    """Rows of each language, then of all."""
+    rows: list[Row] = []
+    languages = list(dict.fromkeys(project.language for project, _ in done))
+    for language in (*languages, "") if len(done) > 1 else ():
         own = [told for project, told in done if language in ("", project.language)]
-        for what, edges in (
-            ("calls", [told.calls for told in own]),
-            ("  into other files", [told.crossing for told in own]),
-        ):
-            claimed, true = sum(e.claimed for e in edges), sum(e.true for e in edges)
-            score = 200 * sum(e.right for e in edges) / max(1, claimed + true)
-            rows.append(Row(f"{what}, {language or 'all'}: F1 of {true}", score, "%"))
+        what = language or f"all {len(done)} projects"
+        rows += _answer_rows(f"{what}, by name", [told.by_name for told in own])
+        rows += _answer_rows(f"{what}, by place", [told.by_place for told in own])
+        rows += _caller_rows(f"{what}, callers", [told.callers for told in own])
+        rows += _edge_rows(what, own)
     return rows
 
 

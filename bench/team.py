@@ -1,5 +1,9 @@
 """The team's index at scale: `python -m bench.team REPO…` loads indexed clones and asks it.
 
+Then the repositories are multiplied to 10,000, which share the blobs (as forks do), with 40,040 member
+rows, and the same questions are asked by a member of 40 of them and by a member of all: `growth` is the
+server's CPU for a question against the same question before.
+
 A server of its own is started, with PostgreSQL's own settings, and removed. Each question is asked by two
 clients at once, as a reader through the functions and as plain SQL by the administrator: what rights
 and functions cost is the difference. Times are wall; `serverMs` is CPU of the server for one question,
@@ -28,6 +32,8 @@ from gitindex.sharing.server import Server, connected, raw_connection
 from tests.postgres import Cluster, children
 
 QUESTIONS = 300
+REPOSITORIES = 10_000
+PATHS_OF_A_COPY = 200
 CLIENTS = 2
 COMMITS = 300
 PLAIN = (
@@ -73,8 +79,11 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
         "search": (words, lambda s, w: team_questions.search(s, w, 50)),
         "plainSql": (words, lambda s, w: s.rows(PLAIN, w)),
     }
+    two = [f"{a} {b}" for a, b in zip(words[::2], words[1::2], strict=False)]
+    kinds["search2"] = (two, lambda s, w: team_questions.search(s, w, 50))
     for name, (asked, ask) in kinds.items():
         told[name] = _times(cluster, url, asked, ask)
+    told["growth"] = _grow(cluster, kinds)
     before = _server_cpu(cluster)
     told["factsPerSecond"] = _pull(url, facts)
     told["factServerMs"] = round(1e3 * (_server_cpu(cluster) - before) / max(1, len(facts)), 3)
@@ -102,6 +111,50 @@ def _publish(
         listed = subprocess.check_output(["git", "-C", repo, "ls-files", "-z"])
         told["files"] += listed.count(b"\0")
     return rows
+
+
+def _grow(cluster: Cluster, kinds: dict[str, tuple[list[str], Ask]]) -> dict[str, dict[str, float]]:
+    """Ask members of the loaded repositories, multiply these, and ask again."""
+    cluster.run(
+        "code",
+        "CREATE ROLE member_of_40 LOGIN IN ROLE gi_reader",
+        "CREATE ROLE member_of_all LOGIN IN ROLE gi_reader",
+        "INSERT INTO gitindex.gi_member SELECT r, id FROM gitindex.gi_repo,"
+        " unnest('{member_of_40,member_of_all}'::name[]) r",
+    )
+    asked = {
+        kind: value for kind, value in kinds.items() if kind not in ("plainSql", "referencesRead")
+    }
+    members = {user: cluster.url("code", user) for user in ("member_of_40", "member_of_all")}
+    before = {
+        (user, kind): _times(cluster, address, *asked[kind])["serverMs"]
+        for user, address in members.items()
+        for kind in asked
+    }
+    cluster.run(
+        "code",
+        "SET search_path = gitindex",
+        "INSERT INTO gi_repo (identity, name, default_ref)"
+        f" SELECT 'copy ' || n, 'copy' || n, 'main' FROM generate_series(1, {REPOSITORIES}) n",
+        "INSERT INTO gi_marker (repo_id, ref, commit, tree, writer, completed_at)"
+        " SELECT id, 'main', 'c', 't', 'ci', now() FROM gi_repo WHERE identity LIKE 'copy %'",
+        "INSERT INTO gi_tree SELECT r.id, 'main', d.path, d.doc_id FROM gi_repo r,"
+        " LATERAL (SELECT DISTINCT ON (path) path, doc_id FROM gi_tree"
+        "          WHERE repo_id = 1 + r.id % (SELECT count(*) FROM gi_repo WHERE identity NOT LIKE 'copy %')"
+        f"         LIMIT {PATHS_OF_A_COPY}) d WHERE r.identity LIKE 'copy %'",
+        "INSERT INTO gi_member SELECT 'member_of_all', id FROM gi_repo WHERE identity LIKE 'copy %'",
+        "INSERT INTO gi_member SELECT 'dev' || (n % 1000), r.id FROM gi_repo r, generate_series(1, 3) g,"
+        " LATERAL (SELECT r.id * 3 + g AS n) k WHERE r.identity LIKE 'copy %' ON CONFLICT DO NOTHING",
+        "VACUUM ANALYZE",
+    )
+    after = {(user, kind): _times(cluster, members[user], *asked[kind]) for user, kind in before}
+    return {
+        f"{user} {kind}": {
+            **took,
+            "ratio": round(took["serverMs"] / max(before[user, kind], 0.01), 2),
+        }
+        for (user, kind), took in after.items()
+    }
 
 
 def _function(name: str) -> Ask:

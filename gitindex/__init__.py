@@ -9,26 +9,36 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name
 
 if TYPE_CHECKING:
-    from gitindex.base.vocabulary import NonOkReason
-    from gitindex.coordinator import IndexCoordinator
+    from gitindex.base.errors import GitIndexError
+    from gitindex.base.vocabulary import IndexState, JobStatus, NonOkReason, SearchMode
+    from gitindex.coordinator import IndexCoordinator, IndexStats
+    from gitindex.filestate.core import FileState
     from gitindex.filestate.service import FileStateService
     from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
-    from gitindex.freshness.marker import validate_completion_proof
+    from gitindex.freshness.observation import validate_completion_proof
     from gitindex.refresh.queue import RefreshJobService
     from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
     from gitindex.semantic.contexts.router import ContextRouter
     from gitindex.store.vault import open_index, query_index, reconcile, upsert_entity
+    from gitindex.view.snapshot import GateClosed
 
 __all__ = [
     "EMPTY",
     "FULL",
     "ContextRouter",
+    "FileState",
     "FileStateService",
+    "GateClosed",
+    "GitIndexError",
     "IndexCoordinator",
+    "IndexState",
+    "IndexStats",
     "IndexStatus",
+    "JobStatus",
     "NonOkReason",
     "RefreshJobService",
     "RefreshScope",
+    "SearchMode",
     "load_status",
     "merge_scopes",
     "open_index",
@@ -41,15 +51,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "base.vocabulary": "NonOkReason",
-    "coordinator": "IndexCoordinator",
+    "base.errors": "GitIndexError",
+    "base.vocabulary": "IndexState JobStatus NonOkReason SearchMode",
+    "coordinator": "IndexCoordinator IndexStats",
+    "filestate.core": "FileState",
     "filestate.service": "FileStateService",
-    "freshness.marker": "validate_completion_proof",
+    "freshness.observation": "validate_completion_proof",
     "freshness.index_status": "IndexStatus load_status save_status status_path",
     "refresh.queue": "RefreshJobService",
     "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
     "semantic.contexts.router": "ContextRouter",
     "store.vault": "open_index query_index reconcile upsert_entity",
+    "view.snapshot": "GateClosed",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError, shortage
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.cli.fast_path import run_everyday, take_globals
 
@@ -31,7 +31,7 @@ def main() -> int:
         args = take_globals(args)
         code = run_everyday(args)
         if code is None:
-            from gitindex.cli.args import run_cli
+            from gitindex.cli.door import run_cli
 
             code = run_cli(args)
         _flush_output()
@@ -52,9 +52,8 @@ def main() -> int:
     except Exception as error:
         if os.environ.get("GITINDEX_TRACE"):
             raise
-        return _complain(
-            GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it"), args
-        )
+        internal = GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it")
+        return _complain(shortage(error) or internal, args)
 
 
 def _flush_output() -> None:

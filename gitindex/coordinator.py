@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.vocabulary import SearchMode
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
-from gitindex.query.grep.grep import GrepQuery, grep
-from gitindex.query.grep.pattern import GrepPattern
-from gitindex.query.map.answer import MapQuery, read_sections, repo_map
 from gitindex.query.names.memory import Memory
-from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.query.search.query_text import Filters
-from gitindex.query.search.search import search
-from gitindex.query.symbols import SymbolQuery, list_symbols
+from gitindex.questions.grep import QUESTION as GREP
+from gitindex.questions.here import Here, Memories
+from gitindex.questions.map import QUESTION as MAP
+from gitindex.questions.refs import QUESTION as REFS
+from gitindex.questions.search import QUESTION as SEARCH
+from gitindex.questions.symbols import QUESTION as SYMBOLS
+from gitindex.questions.table import Question
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.scope import FULL, RefreshScope
@@ -26,7 +27,7 @@ from gitindex.store import mapping
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import trim_memory
 from gitindex.view.overlay_tables import FactsMemory
-from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 Answer = dict[str, Any]
 
@@ -62,35 +63,34 @@ class IndexCoordinator:
         below = _folders(FULL if scope is None else scope)
         match _mode(mode):
             case SearchMode.RANKED:
-                filters = Filters(below=below)
-                return self._answer(lambda view: dict(search(view, query, limit, filters)))
+                return self._answer(SEARCH, below, query=query, limit=limit)
             case SearchMode.SYMBOL:
                 return self._symbols(query, below, limit)
             case SearchMode.LITERAL | SearchMode.REGEX as kind:
-                pattern = GrepPattern(query, fixed=kind is SearchMode.LITERAL)
-                wanted = GrepQuery(pattern, tuple(map(os.fsencode, below)), limit=limit)
-                return self._answer(lambda view: dict(grep(view, wanted)))
+                fixed = kind is SearchMode.LITERAL
+                return self._answer(GREP, below, pattern=query, fixed=fixed, limit=limit)
 
     def get_symbol(self, name: str, path: str | None = None) -> Answer | None:
         """Return the definition that a name most likely means, or None."""
-        wanted = SymbolQuery(name, path or "", limit=1)
-        found = self._answer(lambda view: dict(list_symbols(view, wanted)))["symbols"]
+        found = self._symbols(name, (path,) if path else (), 1)["symbols"]
         return found[0] if found else None
 
-    def get_references(self, symbol: str, context: str | None = None) -> Answer:
-        """Find uses of a symbol by name, `PATH#NAME` or `FILE:LINE:COL`; `context` filters."""
-        wanted = ReferenceQuery(symbol)
+    def get_references(self, symbol: str | Mapping[str, Any], context: str | None = None) -> Answer:
+        """Find uses of a symbol by name, `PATH#NAME` or `FILE:LINE:COL`, or as `get_symbol` gave it.
 
-        def ask(view: TreeView) -> Answer:
-            answer = dict(find_references(view, wanted, self._binding))
-            return answer if context is None else _of_context(view, answer, context)
-
-        return self._answer(ask)
+        `context` filters.
+        """
+        if not isinstance(symbol, str):
+            symbol = f"{symbol['path']}:{symbol['line']}:{symbol['column']}"
+        answer = self._answer(REFS, symbol=symbol)
+        if context is None:
+            return answer
+        with self._here().tree() as view:
+            return _of_context(view, answer, context)
 
     def get_map(self, include: Iterable[str] = ()) -> Answer:
         """Return the central files and their signatures, with the requested sections."""
-        wanted = MapQuery(include=read_sections(include))
-        return self._answer(lambda view: dict(repo_map(view, wanted)))
+        return self._answer(MAP, include=list(include))
 
     def reindex_incremental(
         self, changed_paths: Iterable[str | os.PathLike[str]] | None = None
@@ -109,22 +109,26 @@ class IndexCoordinator:
         return self._run(RefreshRequest(self.worktree, "reindex", force=True))
 
     def _symbols(self, name: str, below: tuple[str, ...], limit: int) -> Answer:
-        wanted = [SymbolQuery(name, folder, limit=limit) for folder in below or ("",)]
+        asked: dict[str, Any] = {"name": name, "exact": True, "limit": limit}
+        answers = [self._answer(SYMBOLS, **asked, below=folder) for folder in below or ("",)]
+        found = [symbol for answer in answers for symbol in answer["symbols"]]
+        cut = len(found) > limit or any(answer.get("truncated") for answer in answers)
+        return {**answers[-1], "symbols": found[:limit], "truncated": cut}
 
-        def ask(view: TreeView) -> Answer:
-            answers = [list_symbols(view, one) for one in wanted]
-            found = [symbol for answer in answers for symbol in answer["symbols"]]
-            cut = len(found) > limit or any(answer.get("truncated") for answer in answers)
-            return {**answers[-1], "symbols": found[:limit], "truncated": cut}
+    def _here(self, below: tuple[str, ...] = ()) -> Here:
+        memories = Memories(self._facts, None, self._binding)
+        here = Here(self.worktree.root, self._ask, memories, worktree=lambda: self.worktree)
+        here.agent = True  # no live scan in place of a closed gate
+        here.below = lambda _: below
+        return here
 
-        return self._answer(ask)
-
-    def _answer(self, question: Callable[[TreeView], Answer]) -> Answer:
-        with open_tree(self.worktree, self.worktree.root, self._ask, self._facts) as view:
-            return question(view)
+    def _answer(self, question: Question, within: tuple[str, ...] = (), **asked: Any) -> Answer:
+        return dict(question.ask(self._here(within), question.given(**asked)))
 
     def _run(self, request: RefreshRequest) -> IndexStats:
-        began, before = time.monotonic(), _published(self.worktree)[1]
+        began, before = time.monotonic(), dict[bytes, str]()
+        with suppress(StoreError):  # a damaged store is what the refresh repairs
+            before = _published(self.worktree)[1]
         refresh_now(request)
         trim_memory()  # writers leave their buffers in the heap, more of them with each refresh
         generation, after = _published(self.worktree)

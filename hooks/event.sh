@@ -1,6 +1,6 @@
 # Records that HEAD may have moved, and returns. Sourced in a subshell by the installed hooks with
 # gitindex_event set; stdin, stdout and stderr are /dev/null already.
-# Builtins only (but for one `mv` after an error). Takes no lock, reads no git, says nothing, always succeeds.
+# Builtins only. Takes no lock, reads no git, says nothing, always succeeds.
 
 set +eu
 [ "${GITINDEX-}" = 0 ] && exit 0
@@ -28,11 +28,7 @@ if [ -z "$git_dir" ]; then
     fi
 fi
 git_dir=${git_dir%/}
-case $git_dir in
-    '') exit 0 ;;
-    /*) ;;
-    *) git_dir=$PWD/$git_dir ;;
-esac
+case $git_dir in '') exit 0 ;; /*) ;; *) git_dir=$PWD/$git_dir ;; esac
 if [ -f "$git_dir/commondir" ]; then
     gitindex_read "$git_dir/commondir"
     case $content in /*) common=$content ;; *) common=$git_dir/$content ;; esac
@@ -55,46 +51,28 @@ off=$store/off.$worktree
 if [ -e "$off" ]; then
     for config in "$common/config" "$git_dir/config.worktree" "${HOME-}/.gitconfig" \
         "${XDG_CONFIG_HOME:-${HOME-}/.config}/git/config"; do
-        if [ "$config" -nt "$off" ]; then
-            off=
-            break
-        fi
+        [ "$config" -nt "$off" ] && off= && break
     done
     [ -z "$off" ] || exit 0
 fi
 
-# Record the event, then make the public status say so, if it is ours: a checkout may have put a tracked
-# file in its place. The two files that the runner wrote differ in the state, and at most in an error.
-# `fresh` becomes `stale` by one write over the same bytes: whoever reads meanwhile finds either word, or
-# none that counts, and never half a file. The status of an error is longer: `mv` replaces it.
-# Whoever adds them to git makes objects whose names the runner knows; where one exists, git may track
-# the file, and it stays as it is. Where it appears during the change, the file gets its bytes back.
+# Record the event, then make the public status say so, if it is the `fresh` or `error` that the runner wrote:
+# a checkout may have put a tracked file in its place. One write over as many bytes: whoever reads meanwhile
+# finds either text, or none that counts, and never half a file.
 umask 077
 printf '%s\n' "$gitindex_event $*" >>"$store/spool/$worktree"
 [ "$gitindex_event" = reference-transaction ] && exit 0
-if [ -f "$store/published/$worktree" ] && [ ! -h .llmc ] && [ -O .llmc ] &&
+if [ -f "$store/published/$worktree" ] && [ ! -e "$git_dir/index.lock" ] && [ ! -h .llmc ] && [ -O .llmc ] &&
     [ -f .llmc/stale_status.json ] && [ ! -h .llmc/stale_status.json ] &&
     [ -f .llmc/rag_index_status.json ] && [ ! -h .llmc/rag_index_status.json ]; then
     IFS= read -r stale <.llmc/stale_status.json
     IFS= read -r status <.llmc/rag_index_status.json
-    IFS=' ' read -r one two <"$store/public/$worktree"
-    one=${GIT_OBJECT_DIRECTORY:-$common/objects}/$one
-    two=${GIT_OBJECT_DIRECTORY:-$common/objects}/$two
-    before=${stale%%'"index_state": "stale"'*}
-    after=${stale##*'"index_state": "stale"'}
-    case $status in
-        "$before"'"index_state": "'*"${after%\}}"*)
-            if [ -e "$one" ] || [ -e "$two" ] || [ -e "$git_dir/index.lock" ]; then
-                :
-            elif [ "$status" = "$before"'"index_state": "fresh"'"$after" ]; then
-                printf '%s\n' "$stale" 1<>.llmc/rag_index_status.json
-                [ ! -e "$one" ] || printf '%s\n' "$status" 1<>.llmc/rag_index_status.json
-            elif [ "$status" != "$stale" ]; then
-                if [ -x /bin/mv ]; then mv=/bin/mv; else mv=mv; fi
-                LC_ALL=C "$mv" -f .llmc/stale_status.json .llmc/rag_index_status.json
-                [ ! -e "$one" ] || printf '%s\n' "$status" >.llmc/rag_index_status.json
-                [ ! -e "$two" ] || printf '%s\n' "$stale" >.llmc/stale_status.json
-            fi
+    before=${stale%%'"index_state": "stale"'*}'"index_state": "'
+    after=\"${stale#*'"index_state": "stale"'}
+    after=${after%\}*} # an error follows here, for which the stale text has spaces
+    case ${#stale}$status in
+        ${#status}"$before"fresh"$after"* | ${#status}"$before"error"$after"*)
+            printf '%s\n' "$stale" 1<>.llmc/rag_index_status.json
             ;;
     esac
 fi

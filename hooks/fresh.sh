@@ -47,12 +47,20 @@ gitindex_proven() {
     case $PWD in *[!A-Za-z0-9_./+@%,:=\ -]*) return 1 ;; esac
     case $marker in *'"kind": "gitindex_completion_v1", "codebasePath": "'"$PWD"'", '*) ;; *) return 1 ;; esac
     gitindex_read "$store/published/$id" || return 1
-    [ -f "$store/lexical/meta.json" ] || return 1
-    # The stamp: inode and size of the database, which never shrinks; then the newest run with its
-    # commit, its tree and the id that git gives the bytes of its marker.
+    # The stamp: inode and size of the database, which never shrinks, name and number of both halves of the
+    # store; then the newest run with its commit, its tree and the id that git gives its marker's bytes.
     stamp=$content
-    { IFS=' ' read -r format inode size && IFS=' ' read -r run commit tree digest; } <"$store/published/$id"
-    [ "$format" = gitindex_stamp_v2 ] || return 1
+    {
+        IFS=' ' read -r format inode size log facts number lexical opstamp &&
+            IFS=' ' read -r run commit tree digest
+    } <"$store/published/$id"
+    [ "$format" = gitindex_stamp_v3 ] || return 1
+    { IFS= read -r sum && IFS=' ' read -r state name now; } <"$store/facts.seal" || return 1
+    [ "$state $name" = "closed $facts" ] && [ "${now:-0}" -ge "$number" ] 2>/dev/null || return 1
+    gitindex_read "$store/lexical/id" && [ "$content" = "$lexical" ] || return 1
+    gitindex_read "$store/lexical/meta.json" || return 1
+    now=${content##*'"opstamp": '}
+    [ "${now%%[!0-9]*}" -ge "$opstamp" ] 2>/dev/null || return 1
     set -- $(LC_ALL=C ls -in "$store/facts.db" 2>/dev/null)
     [ "${1-}" = "$inode" ] && [ "${6:-0}" -ge "$size" ] 2>/dev/null || return 1
     case $marker in *'"runId": "'"$run"'", "headCommit": '*', "treeId": "'"$tree"'", '*) ;; *) return 1 ;; esac

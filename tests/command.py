@@ -166,9 +166,7 @@ def _serve(address: str, ready: int) -> NoReturn:
     import gitindex
 
     for module in pkgutil.walk_packages(gitindex.__path__, "gitindex."):
-        if not module.name.startswith(
-            (*_UNLIKE_A_COMMAND, "gitindex.cli.args.", "gitindex.__main")
-        ):
+        if not module.name.startswith((*_UNLIKE_A_COMMAND, "gitindex.__main")):
             try:
                 __import__(module.name)
             except ImportError:

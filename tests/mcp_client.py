@@ -36,6 +36,7 @@ READERS: dict[str, dict[str, Any]] = {
     "find_references": {"symbol": "helper"},
     "call_graph": {"symbol": "helper"},
     "check_mutation_gate": {"file": "lib/util.py"},
+    "file_states": {"files": ["app.py"]},
     "repo_map": {},
     "explore": {"query": "helper"},
     "find_symbols": {"name": "helper"},

@@ -14,24 +14,6 @@ from gitindex.mcp.tool_table import TOOLS
 
 PAGE = Path(__file__).parents[1] / "docs" / "mcp.md"
 SHOWN_ROOT = "/work/shop"
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "explore": {"query": "helper", "tokens": 500},
-    "search_codebase": {"query": "helper", "limit": 1},
-    "find_symbols": {"name": "help"},
-    "grep_codebase": {"pattern": "return .*", "context": 1},
-    "file_outline": {"file": "lib/util.py"},
-    "read_file": {"file": "lib/util.py"},
-    "slice": {"file": "lib/util.py", "line": 2},
-    "find_references": {"symbol": "helper"},
-    "call_graph": {"symbol": "helper", "direction": "callers"},
-    "impact": {"range": "4b825dc642cb6eb9a060e54bf8d69288fbee4904..HEAD"},
-    "search_documents": {"query": "words"},
-    "repo_map": {},
-    "check_mutation_gate": {"file": "lib/util.py", "symbol": "helper"},
-    "rename_symbol": {"symbol": "helper", "newName": "assist"},
-    "list_codebases": {},
-    "manage_index": {"action": "status"},
-}
 
 
 def parameter_table(tool: McpTool) -> str:
@@ -52,7 +34,7 @@ def parameter_table(tool: McpTool) -> str:
 
 def section(tool: McpTool, request: dict[str, Any], answer: dict[str, Any], root: str) -> str:
     """What the page says of one tool."""
-    text = content_of(tool, answer).replace(root, SHOWN_ROOT)
+    text = content_of(tool, answer, tool.example).replace(root, SHOWN_ROOT)
     shown = {k: v for k, v in answer.items() if k not in ("freshness", "receipt")}
     body = json.dumps(
         _short(answer if tool.name == "search_codebase" else shown, root),
@@ -77,8 +59,7 @@ def main() -> None:
     root = os.path.realpath(repo.path)
     inside = Inside(root, folder)
     sections = [
-        section(tool, EXAMPLES[tool.name], inside.ask(tool.name, **EXAMPLES[tool.name]), root)
-        for tool in TOOLS
+        section(tool, tool.example, inside.ask(tool.name, **tool.example), root) for tool in TOOLS
     ]
     head, *_ = re.split(r"^### `", PAGE.read_text(), maxsplit=1, flags=re.MULTILINE)
     PAGE.write_text(head + "\n".join(sections))

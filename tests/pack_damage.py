@@ -312,8 +312,7 @@ def _lying_halves() -> list[tuple[str, Change]]:
 
 
 def _lying_documents(folder: Path) -> None:
-    from gitindex.store.lexical import LexicalReader, LexicalWriter
-    from gitindex.store.lexical_files import make_canonical
+    from gitindex.store.lexical import LexicalReader, LexicalWriter, make_canonical
 
     lexical = folder / "lexical"
     reader = LexicalReader(str(lexical))

@@ -22,15 +22,21 @@ KINDS = ("function", "method", "class", "field", "constant", "variable")
 CPU_SECONDS = 300
 """The most a package's own tests may take."""
 REASONS = {
-    "only the name is the same": "by_name",
-    "not complete": "not_complete",
-    "the mutation gate": "gate",
-    "a base class is not": "outside_base",
-    "computed names": "computed_names",
+    "of unknown type": "receiver",
+    "nothing in reach": "unbound",
+    "a key or a keyword": "key",
+    "read as the name": "string",
+    "not parsed": "not_parsed",
+    "examines": "budget",
+    "could not be searched": "unread",
+    ", a base of": "outside_base",
+    "put together": "built_name",
+    "by the class's name": "built_name",
+    "fixture": "fixture",
     "in one": "shorthand",
     "already": "taken",
 }
-"""Texts in a refusal, and what such refusals are counted as; any other is `by_text`."""
+"""Texts in a refusal, and what such refusals are counted as; any other is `other`."""
 
 
 NO_SYMBOL = "no_symbol"
@@ -85,19 +91,18 @@ def apply_rename(repo: Repo, symbol: str, new: str, memory: Memory) -> tuple[str
             return (NO_SYMBOL,)
     if plan.blocked:
         return tuple(sorted({_kind(reason) for reason in plan.blocked}))
-    apply_edits(repo.worktree.root, plan.edits)
+    apply_edits(repo.worktree, plan.edits)
     return ()
 
 
 def left_of(repo: Repo, symbol: str, memory: Memory) -> str:
-    """What is still found under the old name; empty where its answer is empty and complete."""
+    """What is still found under the old name: the symbol, or references to nothing."""
     with open_tree(repo.worktree, ".") as view:
         asked = symbol if "#" in symbol else Path(symbol).stem  # a module
         left = find_references(view, ReferenceQuery(asked), memory)
-    ours = [r for r in left["references"] if r["tier"] != "name"]
     others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
-    if others or (not left["definitions"] and (ours or not left["complete"])):
-        return f"{symbol} is left at {ours[:3]} {left['unexplained'][:3]}"
+    if others or (not left["definitions"] and left["references"]):
+        return f"{symbol} is left at {others} {left['references'][:3]}"
     return ""
 
 
@@ -123,4 +128,4 @@ def put_back(repo: Repo) -> None:
 
 
 def _kind(reason: str) -> str:
-    return next((kind for text, kind in REASONS.items() if text in reason), "by_text")
+    return next((kind for text, kind in REASONS.items() if text in reason), "other")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.mutation_gate import check_mutation_gate

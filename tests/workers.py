@@ -50,7 +50,7 @@ class ForkedWorker:
         if self._fd >= 0:
             signal.pidfd_send_signal(self._fd, number)
 
-    def wait(self) -> int:
+    def wait(self, timeout: float | None = None) -> int:
         if self._fd >= 0:
             select.select([self._fd], [], [])
             self._forget()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from bench.oracles.marks import Mark
 
+_WORD = re.compile(rb"\w*")
 DETAILED = 1
 """Record macros: definitions and uses."""
 
@@ -63,8 +65,9 @@ def _marks(unit: Any, root: str) -> Iterator[Mark]:
         if path not in texts:
             texts[path] = Path(path).read_bytes().split(b"\n")
         line, column = place.line - 1, place.column - 1
-        if texts[path][line][column : column + len(name)] != name.encode():
-            continue  # inside of a macro
+        word = _WORD.match(texts[path][line], column)
+        if word is None or word[0] != name.encode():
+            continue  # inside of a macro, whose name may begin with this one
         symbol = _symbol(target)
         if symbol:
             yield Mark(path.removeprefix(root), line, column, symbol, defines)

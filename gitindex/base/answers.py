@@ -21,6 +21,9 @@ class FreshnessFields(TypedDict):
     overlayPaths: int
     mode: str
     leftOut: NotRequired[int]
+    probeAgeMs: NotRequired[
+        int
+    ]  # a server's last comparison with the disk; absent: this answer's own
 
 
 class TrustFields(TypedDict):
@@ -80,6 +83,7 @@ class SearchAnswer(Envelope):
     results: list[SearchRow]
     truncated: bool
     notSearched: NotRequired[dict[str, int]]  # files that the policy leaves out, by reason
+    within: NotRequired[str]  # the folder asked about
 
 
 class SymbolRow(PathFields):
@@ -145,9 +149,14 @@ class CallGraphAnswer(Envelope):
     message: NotRequired[str]
     near: NotRequired[list[str]]
     candidates: NotRequired[list[NodeRow]]
+    possible: NotRequired[list[MentionRow]]
+    unexplained: NotRequired[list[MentionRow]]  # the same list, until 0.3
+    accounted: NotRequired[dict[str, int]]
+    accountedFor: NotRequired[bool]
     complete: NotRequired[bool]
-    unexplained: NotRequired[list[dict[str, Any]]]
-    unexplainedElsewhere: NotRequired[int]  # outside of the path that was asked for
+    absent: NotRequired[bool]
+    reasons: NotRequired[list[str]]
+    assumes: NotRequired[list[dict[str, Any]]]
     truncated: NotRequired[bool]
 
 
@@ -175,6 +184,7 @@ class GrepAnswer(Envelope):
     """`grep`, `grep_codebase`."""
 
     results: list[GrepRow]
+    searchedFiles: NotRequired[int]
     truncated: bool
     notSearched: NotRequired[dict[str, int]]  # files that the policy leaves out, by reason
 
@@ -197,6 +207,7 @@ class ReferenceRow(SpanFields):
     tier: str
     text: str
     enclosing: NotRequired[str]
+    via: NotRequired[str]  # the alias that stands there
     layer: str
     source: str
 
@@ -214,27 +225,31 @@ class DefinitionRow(SpanFields):
     source: str
 
 
-class MentionRow(PathFields):
-    """A place in a text that is no listed reference, and why."""
+class MentionRow(SpanFields):
+    """A place that is no reference, and why it is where it is."""
 
-    line: int
-    column: int
-    columnUtf16: int
     why: str
     text: str
 
 
 class ReferencesAnswer(Envelope):
-    """`refs`, `find_references`: the references, and the certificate that they are all."""
+    """`refs`, `find_references`: every occurrence of the name, each in one class."""
 
     name: str
     definitions: list[DefinitionRow]
     references: list[ReferenceRow]
     truncated: bool
     totalReferences: int
+    possible: list[MentionRow]
+    unexplained: list[MentionRow]  # the same list, until 0.3
+    unlikely: NotRequired[list[MentionRow]]
+    accounted: dict[str, int]
+    accountedFor: bool
     complete: bool
-    unexplained: list[MentionRow]
-    unexplainedCount: NotRequired[int]
+    absent: bool
+    reasons: list[str]  # why `absent` cannot be said, apart from the lists
+    assumes: list[dict[str, Any]]
+    leftOut: NotRequired[dict[str, list[str]]]
     handedOver: NotRequired[int]  # places that pass, store or decorate the function
     mentions: dict[str, int]
     mentioned: NotRequired[list[MentionRow]]

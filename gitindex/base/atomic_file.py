@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from errno import EXDEV
+from errno import EFBIG, EINVAL, EISDIR, EOPNOTSUPP, EXDEV
 
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ class FileMode(NamedTuple):
     mode: int
     owner: tuple[int, int] | None
     ready: Callable[[], None] | None
+    existing: bool
 
 
 def write_atomic(
@@ -32,53 +33,80 @@ def write_atomic(
     owner: tuple[int, int] | None = None,
     scratch: str | None = None,
     ready: Callable[[], None] | None = None,
+    existing: bool = False,
 ) -> None:
     """Replace `path` by `data`: a temporary file, fsync, rename, fsync of the directory.
 
     Not durable: still whole for every reader, but a power cut may lose it. The temporary file lies
     in `scratch`, so that only a rename touches the folder of `path`; beside `path` where there is
     none or it is on another file system. A folder that is missing is never made. `ready` is called
-    last before the rename: it may wait for a better moment.
+    last before the rename: it may wait for a better moment. `existing`: the file is replaced, never
+    made: FileNotFoundError if it is gone, for whoever removed it is removing its folder.
     """
     folder, name = os.path.split(path)
     temp = f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
-    how = FileMode(durable, mode, owner, ready)
+    how = FileMode(durable, mode, owner, ready, existing)
     try:
-        _put(os.path.join(scratch or folder, temp), path, data, how)
+        _put(scratch or folder or ".", temp, path, data, how)
     except OSError as error:
         if scratch is None or error.errno != EXDEV:
             raise
-        here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            _put(temp, name, data, how, here)
-        finally:
-            os.close(here)
+        _put(folder, temp, path, data, how)
     if durable:
         sync_dir(folder)
 
 
-def _put(temp: str, path: str, data: bytes, how: FileMode, dir_fd: int | None = None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(temp, flags, 0o600, dir_fd=dir_fd)
+def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None:
+    """Write a file that has no name until it is whole, and rename it at once.
+
+    Whoever removes the folder meanwhile fails if an entry appears that it has not listed: a name that
+    lasts from the first byte to the end of an fsync is met, one of a few microseconds is not.
+    """
+    here = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        fd, named = _open_temporary(here, temp)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(fd, view) :]
-            if how.owner is not None and how.owner != (os.geteuid(), os.getegid()):
-                _give_to(fd, how.owner)
-            if how.mode != 0o600:
-                os.fchmod(fd, how.mode)
-            if how.durable:
-                os.fsync(fd)
-        finally:
-            os.close(fd)
-        if how.ready is not None:
-            how.ready()
-        os.replace(temp, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-    except BaseException:
-        _discard(temp, dir_fd)
-        raise
+            try:
+                _fill(fd, data, how)
+                if how.ready is not None:
+                    how.ready()
+                if how.existing:
+                    os.lstat(path)
+                if not named:
+                    os.link(f"/proc/self/fd/{fd}", temp, dst_dir_fd=here, follow_symlinks=True)
+                    named = True
+            finally:
+                os.close(fd)
+            os.replace(temp, path, src_dir_fd=here)
+        except BaseException:
+            if named:
+                _discard(temp, here)
+            raise
+    finally:
+        os.close(here)
+
+
+def _open_temporary(here: int, temp: str) -> tuple[int, bool]:
+    """Open a new file in a folder: one without a name where the system has that; else True."""
+    try:
+        return os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=here), False
+    except (OSError, AttributeError) as error:
+        if getattr(error, "errno", EOPNOTSUPP) not in (EOPNOTSUPP, EISDIR, EINVAL):
+            raise
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(temp, flags, 0o600, dir_fd=here), True
+
+
+def _fill(fd: int, data: bytes, how: FileMode) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    if how.owner is not None and how.owner != (os.geteuid(), os.getegid()):
+        _give_to(fd, how.owner)
+    if how.mode != 0o600:
+        os.fchmod(fd, how.mode)
+    if how.durable:
+        os.fsync(fd)
 
 
 def sweep_temporaries(folder: str, keep_seconds: float) -> None:
@@ -120,8 +148,24 @@ def remove(path: str) -> None:
         return
 
 
+class FileTooLarge(OSError):
+    """A file is larger than its reader expects: nothing is said about what it holds."""
+
+
 def read_small(path: str, limit: int = 1 << 20) -> bytes | None:
-    """The content of a small regular file; None when there is none. Other errors are raised."""
+    """The content of a small regular file, whole; None when there is none.
+
+    A larger one raises FileTooLarge: a caller that went on with its beginning would decide on less
+    than it asked for. Other errors are raised, too.
+    """
+    data = read_start(path, limit + 1)
+    if data is not None and len(data) > limit:
+        raise FileTooLarge(EFBIG, f"larger than {limit} bytes", path)
+    return data
+
+
+def read_start(path: str, limit: int) -> bytes | None:
+    """The first bytes of a regular file, at most `limit`; None when there is none."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -142,7 +186,7 @@ def _give_to(fd: int, owner: tuple[int, int]) -> None:
         return  # we may not; git runs it all the same
 
 
-def _discard(temp: str, dir_fd: int | None) -> None:
+def _discard(temp: str, dir_fd: int) -> None:
     try:
         os.unlink(temp, dir_fd=dir_fd)
     except OSError:

@@ -31,6 +31,15 @@ class GitIndexError(Exception):
         return _STATUSES.get(self.code, "error")
 
 
+def shortage(error: BaseException) -> GitIndexError | None:
+    """What an error says about this machine's memory or number of threads; None for any other error."""
+    if isinstance(error, MemoryError):
+        return GitIndexError("not enough memory", "raise the limit, or close other programs")
+    if isinstance(error, RuntimeError) and "new thread" in str(error):
+        return GitIndexError("cannot start a thread", "raise the limit of processes or memory")
+    return None
+
+
 class NotIndexed(GitIndexError):
     """There is no store to ask."""
 

@@ -118,8 +118,19 @@ else:
         def __contains__(cls, value):
             return any(value == member for member in cls)
 
+        def __getitem__(cls, name):
+            return cls.__members__[name]
+
+        @property
+        def __members__(cls):
+            return {member.name: member for member in cls}
+
     class StrEnum(str, metaclass=_Closed):
         """A closed set of words."""
+
+        @property
+        def value(self):
+            return str.__str__(self)
 
         def __reduce__(self):
             return type(self), (str(self),)
@@ -132,6 +143,10 @@ else:
 
     class IntEnum(int, metaclass=_Closed):
         """A closed set of numbers."""
+
+        @property
+        def value(self):
+            return int(self)
 
         def __reduce__(self):
             return type(self), (int(self),)

@@ -8,6 +8,7 @@ are checked on every request, before any of our code runs. It is plain ASGI: no 
 from __future__ import annotations
 
 import hmac
+import html
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, NamedTuple
@@ -95,16 +96,19 @@ class LoopbackGuard:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._unused = rules.browser
         self._session = secrets.token_urlsafe(TOKEN_BYTES)
+        self.redeemed: Callable[[], None] = lambda: None  # called when the token was used
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request, or pass it on."""
         if scope["type"] != "http":
             return  # no WebSocket is accepted
         asked = read_facts(scope["method"], scope["headers"], scope["query_string"])
-        refused = self._rules.judge(asked)
-        if refused is None and self._redeems(asked):
+        # A file that leads here is another site to the browser. Its holder knows the token.
+        if self._rules.judge(asked._replace(fetch_site=None)) is None and self._redeems(asked):
             await self._admit(scope["path"], asked, send)
+            self.redeemed()
             return
+        refused = self._rules.judge(asked)
         if refused is None and not self._knows(asked):
             refused = HttpRefusal(401, self._remedy())
         if refused is not None:
@@ -126,17 +130,31 @@ class LoopbackGuard:
         return True
 
     async def _admit(self, path: str, asked: RequestFacts, send: Send) -> None:
-        """Give the browser its cookie, and the same address without the token."""
+        """Give the browser its cookie, and the same address without the token.
+
+        After a redirect of another site's request it would not send the cookie: a page of ours asks.
+        """
         rest = urlencode([pair for pair in parse_qsl(asked.query) if pair[0] != "token"])
         to = ("/" + path.lstrip("/")) + (f"?{rest}" if rest else "")
         cookie = f"{self._rules.cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", to.encode("ascii", "ignore")), (b"set-cookie", cookie.encode())]
-        await _respond(303, b"", headers, send)
+        headers = [(b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
+        if asked.fetch_site == "cross-site":
+            page = redirect_page(to).encode("ascii", "ignore")
+            await _respond(200, page, [*headers, (b"content-type", b"text/html")], send)
+            return
+        to_header = (b"location", to.encode("ascii", "ignore"))
+        await _respond(303, b"", [to_header, *headers], send)
 
     def _remedy(self) -> str:
         if self._rules.browser:
             return "this link was used or is not known: run `gitindex web` again"
         return "a bearer token is needed: `gitindex mcp --http` prints it"
+
+
+def redirect_page(address: str) -> str:
+    """Return a page that leads to an address at once."""
+    to = html.escape(address)
+    return f'<!doctype html><meta http-equiv="refresh" content="0;url={to}"><a href="{to}">gitindex</a>'
 
 
 def read_facts(method: str, headers: Iterable[tuple[bytes, bytes]], query: bytes) -> RequestFacts:

@@ -5,11 +5,10 @@ Compiling the fifty on the way of a cold `gitindex search` took a sixth of it; m
 
 from __future__ import annotations
 
-import re
-
 from gitindex.base.lean import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from typing import Any, AnyStr
 
 
@@ -20,6 +19,8 @@ class LazyPattern:
         self.given = (source, flags)
 
     def __getattr__(self, name: str) -> Any:
+        import re  # lazily: a prompt that needs no pattern pays for none
+
         found = getattr(re.compile(*self.given), name)
         setattr(self, name, found)
         return found

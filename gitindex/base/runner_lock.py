@@ -5,8 +5,23 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 
+from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree
+
+ENDED = b"ended\n"
+SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
+
+
+class NoLocks(GitIndexError):
+    """The file system of the store does not lock files."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the file system of .git/gitindex does not lock files (flock)",
+            "move the repository to a local disk, or mount this one with locks",
+        )
 
 
 class RunnerLock:
@@ -43,7 +58,19 @@ class RunnerLock:
             fcntl.flock(fd, fcntl.LOCK_UN)  # only a reader's glance was in the way
             time.sleep(0.001 + os.urandom(1)[0] / 100_000)
         self._fd = fd
+        self._refuse_locks_without_effect()
         return True
+
+    def _refuse_locks_without_effect(self) -> None:
+        """Some network mounts grant every lock: two runners would write into each other's files."""
+        other = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            if not _try(other, fcntl.LOCK_SH):
+                return
+        finally:
+            os.close(other)
+        self.release()
+        raise NoLocks
 
     def release(self) -> None:
         """Give the lock up."""
@@ -69,6 +96,10 @@ def _try(fd: int, kind: int) -> bool:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno in (ENOLCK, EOPNOTSUPP, ENOSYS):
+            raise NoLocks from error
+        raise
     return True
 
 
@@ -99,13 +130,52 @@ def advertise(anchor: Worktree) -> None:
     try:
         with open("/proc/self/comm", "w") as comm:
             comm.write(token)
-        fd = os.open(alive_file(anchor), os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        try:
-            os.ftruncate(fd, os.pwrite(fd, f"{os.getpid()} {token}\n".encode(), 0))
-        finally:
-            os.close(fd)
+        _write_alive(anchor, f"{os.getpid()} {token}\n".encode())
     except OSError:
         return  # not Linux, or no file: every hook starts a runner, and the lock decides
+
+
+def end_polite_runner(anchor: Worktree) -> bool:
+    """End the live runner if it has a lower priority than this process, which will do its work.
+
+    A runner may be killed at any moment: what it has committed stays, and its job is taken over. The
+    name that it has given itself says that its number was not reused. False where there is none.
+    """
+    try:
+        with open(alive_file(anchor), "rb") as file:
+            pid, _, token = file.read(200).decode("ascii", "replace").strip().partition(" ")
+        number = int(pid)
+        with open(f"/proc/{number}/comm", "rb") as comm:
+            if not token or comm.read().decode("ascii", "replace").strip() != token:
+                return False
+        mine = os.getpriority(os.PRIO_PROCESS, 0)
+        if number == os.getpid() or os.getpriority(os.PRIO_PROCESS, number) <= mine:
+            return False
+        os.kill(number, SIGKILL)
+        _write_alive(anchor, ENDED)
+    except (OSError, ValueError):
+        return False  # not Linux, or it has ended
+    return True
+
+
+def was_ended(anchor: Worktree) -> bool:
+    """Was the last runner ended by one of us, and not by its job? True once: the note is removed."""
+    try:
+        with open(alive_file(anchor), "rb") as file:
+            if file.read(200) != ENDED:
+                return False
+        _write_alive(anchor, b"")
+    except OSError:
+        return False
+    return True
+
+
+def _write_alive(anchor: Worktree, data: bytes) -> None:
+    fd = os.open(alive_file(anchor), os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.ftruncate(fd, os.pwrite(fd, data, 0))
+    finally:
+        os.close(fd)
 
 
 def alive_file(anchor: Worktree) -> str:

@@ -235,20 +235,39 @@ class Tier(StrEnum):
     EXACT = "exact"  # the file's own scopes say so
     IMPORT = "import"  # imports and declared types lead there
     DISPATCH = "dispatch"  # leads to what it overrides or implements, or to what does so with it
-    NAME = "name"  # it has the same name, and nothing speaks against it
+    NAME = "name"  # possible: only the name is the same; in call graphs, never a reference
 
 
-class Unexplained(StrEnum):
-    """Why a place may be a reference that is not listed."""
+class OccurrenceClass(StrEnum):
+    """Where an occurrence of a name stands in the partition of an answer about a symbol."""
 
+    DEFINITIONS = "definitions"  # a definition that is asked about
+    REFERENCES = "references"  # bound to it
+    POSSIBLE = "possible"  # cannot be excluded, see Why
+    UNLIKELY = "unlikely"  # inference gives it to another type
+    ELSEWHERE = "elsewhere"  # bound to another definition: scopes, imports, declared types
+    PROSE = "prose"  # comments, documents, words of a text
+
+
+class Why(StrEnum):
+    """Why an occurrence is possible."""
+
+    RECEIVER = "receiver"  # a member access, its receiver is unknown
     UNBOUND = "unbound"  # no scope of the tree binds the name there
-    BOUND_ELSEWHERE = "bound_elsewhere"  # inferred to be something else, not proven
-    NO_FACTS = "no_facts"  # code without facts: left out by the policy, too large, not readable
-    NO_GRAMMAR = "no_grammar"
-    PARTIAL = "partial"  # a file with syntax errors
-    GENERATED = "generated"
-    STRING = "string"  # read by a dynamic access
-    OVER_BUDGET = "over_budget"  # more texts or places than one answer looks at
+    KEY = "key"  # a key or a keyword in a call or a literal
+    STRING = "string"  # in a string, a data file, a template or a comment that tools read
+    NOT_PARSED = "not_parsed"  # no grammar, syntax errors, generated, oversize, a macro's body
+    BUDGET = "budget"  # more files or places than one answer examines
+
+
+class Assumption(StrEnum):
+    """What an answer takes for granted about the code around a symbol."""
+
+    EVAL = "eval"  # no text is run as code
+    REBINDING = "rebinding"  # nothing assigns to attributes of modules, globals() or builtins
+    COMPUTED_NAMES = "computed_names"  # no name is put together when the program runs
+    OUTSIDE = "outside"  # a base outside of the tree does not call the member
+    FRAMEWORK = "framework"  # no decorator or annotation registers it to be called
 
 
 class MentionKind(StrEnum):

@@ -84,20 +84,20 @@ class Worktree(NamedTuple):
         return os.path.join(self.store, "published", self.id)
 
     @property
-    def public_objects(self) -> str:
-        """Names of the objects that git would make of our status files: the hook looks for them."""
-        return os.path.join(self.store, "public", self.id)
-
-    @property
     def shadow(self) -> str:
         """Names the git index that the shadow index was copied from, and the copy's own file."""
         return os.path.join(self.store, "shadow", self.id)
+
+    @property
+    def edit(self) -> str:
+        """What an edit of this work tree has staged, and its journal; gone when no edit is written."""
+        return os.path.join(self.store, "edit", self.id)
 
 
 FROM_TEMPLATE = "from-template"
 """In a store that a git template made: nobody has asked for an index in this repository itself."""
 
-STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "public", "shadow")
+STORE_FOLDERS = ("spool", "taken", "progress", "failure", "published", "shadow")
 
 INCOMING = "incoming"
 """Where packs are unpacked, in a folder of their own each, before they are adopted."""
@@ -125,13 +125,16 @@ def normalize_rel_path(path: str) -> str:
     return "/".join(parts)
 
 
-def inside_root(root: str, start: str, file: str) -> str:
-    """A file's path below the root, by its words alone: links are refused later, not followed."""
+def inside_root(root: str, start: str, file: str, folder: bool = False) -> str:
+    """A file's path below the root, by its words alone: links are refused later, not followed.
+
+    `folder`: the root itself is a path, too, and is named by a dot."""
     if len(os.fsencode(file)) > MAX_PATH_BYTES:
         raise GitIndexError("the path is too long", code=Exit.USAGE)
     named = os.path.normpath(os.path.join(os.path.realpath(start), file))
     above = named
-    outermost = ""
+    is_root = folder and os.path.isdir(named) and os.path.realpath(named) == root
+    outermost = named if is_root else ""
     while above != os.path.dirname(above):
         above = os.path.dirname(above)
         if os.path.lexists(above) and os.path.realpath(above) == root:

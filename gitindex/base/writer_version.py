@@ -6,6 +6,7 @@ import os
 
 from gitindex import __version__
 from gitindex.base.atomic_file import read_small
+from gitindex.base.checked_note import add_checksum, strip_checksum
 from gitindex.base.worktree import Worktree
 
 VERSION = "version"
@@ -27,10 +28,15 @@ def newer_writer(worktree: Worktree) -> str:
 def _noted(worktree: Worktree) -> str:
     """Stores made before the note was kept have none: of this version or older."""
     try:
-        data = read_small(os.path.join(worktree.store, VERSION)) or b""
+        data = strip_checksum(read_small(os.path.join(worktree.store, VERSION))) or b""
     except OSError:
         data = b""
     return data.decode("ascii", "replace").strip() or "0"
+
+
+def render_version(version: str) -> bytes:
+    """The note's bytes. With a checksum: one damaged digit would name a newer gitindex for ever."""
+    return add_checksum(version.encode() + b"\n")
 
 
 def _is_alive(worktree: Worktree) -> bool:

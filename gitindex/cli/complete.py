@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.cli.commands import all_commands, resolve
+from gitindex.questions.table import shell_params
 from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader
+
+if TYPE_CHECKING:
+    from gitindex.questions.table import Param
 
 LIMIT = 200
 """Maximum number of names offered; more letters narrow them."""
@@ -84,3 +91,103 @@ def _offered(look: Callable[[Database, Worktree, int], Iterator[str]]) -> list[s
     except (GitIndexError, OSError):
         return []
     return [word for word in found if _PLAIN.fullmatch(word)]
+
+
+def print_script(shell: str) -> int:
+    """Print the script of a shell."""
+    from gitindex.base.shipped import shipped_folder
+
+    script = os.path.join(shipped_folder("templates"), "completion", f"gitindex.{shell}")
+    with open(script, encoding="utf-8") as file:
+        sys.stdout.write(file.read())
+    return 0
+
+
+def print_offers() -> int:
+    """Print what fits the word under the cursor, a line each, as the shells' scripts ask for it."""
+    words = _words(os.environ.get("COMP_WORDS", ""))
+    at = int(os.environ.get("COMP_CWORD", "0") or 0)
+    typed = words[at] if at < len(words) else ""
+    for offer in offers(words[1:at], typed):
+        sys.stdout.write(f"{offer}\n")
+    return 0
+
+
+def _words(line: str) -> list[str]:
+    import shlex
+
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote is open
+        return line.split()
+
+
+def offers(before: list[str], typed: str) -> list[str]:
+    """Return what may stand after these words: commands, options, or values of the table."""
+    one, rest = resolve(before)
+    inner = _inner(before, typed) if not rest or one is None else []
+    if one is None:
+        return inner
+    params = shell_params(one)
+    if typed.startswith("-"):
+        return _starting([*(flag for param in params for flag in param.flags), "--help"], typed)
+    wanted = _position(params, rest)
+    return inner + (_values(wanted, typed) if wanted else [])
+
+
+def _position(params: list[Param], rest: list[str]) -> Param | None:
+    """Return the parameter whose value comes next."""
+    last = rest[-1] if rest else ""
+    for param in params:
+        if last in param.flags and param.kind != "flag":
+            return param
+    places = [param for param in params if not param.flags]
+    given = sum(not word.startswith("-") for word in rest)
+    return places[min(given, len(places) - 1)] if places else None
+
+
+def _inner(before: list[str], typed: str) -> list[str]:
+    """Return the next words of command names that begin with these."""
+    many = len(before)
+    names = (one.name.split() for one in all_commands())
+    found = (name[many] for name in names if len(name) > many and name[:many] == before)
+    return _starting(dict.fromkeys(found), typed)
+
+
+def _values(param: Param, typed: str) -> list[str]:
+    if param.choices:
+        return _starting(param.choices, typed)
+    if param.complete in _SOURCES:
+        return _SOURCES[param.complete](typed)
+    return _starting(param.complete.split(), typed)
+
+
+def _starting(words: Iterable[str], typed: str) -> list[str]:
+    return [word for word in words if word.startswith(typed)]
+
+
+def _kinds(typed: str) -> list[str]:
+    from gitindex.query.search.query_text import KINDS
+
+    return _starting(sorted(KINDS), typed)
+
+
+def _languages(typed: str) -> list[str]:
+    from gitindex.languages.table import BY_NAME
+
+    return _starting(sorted(BY_NAME), typed)
+
+
+def _clients(typed: str) -> list[str]:
+    from gitindex.install.mcp_clients import CLIENTS
+
+    return _starting([*CLIENTS, "print"], typed)
+
+
+_SOURCES = {
+    "clients": _clients,
+    "names": symbol_names,
+    "paths": tree_paths,
+    "kinds": _kinds,
+    "languages": _languages,
+}

@@ -1,20 +1,23 @@
-"""Manual pages, written from the help of the commands: `git index --help` shows git-index(1)."""
+"""Manual pages from the table: `git index --help` shows git-index(1)."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from inspect import cleandoc
-from typing import Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from gitindex import __version__
-from gitindex.cli.app import GROUPS, app
-from gitindex.cli.declare import UsageError, VerbGroup, wrap_text
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.cli.commands import GROUP_HELP, GROUPS, all_commands, find_command
+from gitindex.cli.help import ABOUT, OPTIONS, commands_of, option_name, usage
 from gitindex.cli.terminal import say
+from gitindex.questions.table import shell_params, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitindex.questions.table import Command, Question
 
 ALIAS = ".so man1/git-index.1\n"
 """The page of `man gitindex`."""
@@ -31,63 +34,64 @@ def show_page(command: list[str]) -> int:
 
 def manual_page(command: list[str] | None = None) -> str:
     """The page of one command, or of all of them."""
-    context = typer.Context(app, info_name="gitindex")
-    found: Any = app
-    for name in command or []:
-        inner = found.get_command(context, name) if isinstance(found, VerbGroup) else None
-        if inner is None:
-            raise UsageError(f"no such command: {name}", context)
-        context, found = typer.Context(inner, info_name=name, parent=context), inner
-    title = "-".join(["git-index" if found is app else "gitindex", *(command or [])])
-    return "\n".join(_page(title, context, found)) + "\n"
+    return "\n".join(_page(command) if command else _whole()) + "\n"
 
 
-def _page(title: str, context: typer.Context, found: Any) -> Iterator[str]:
-    yield f'.TH "{title.upper()}" 1 "" "gitindex {__version__}" "gitindex manual"'
-    yield from (".SH NAME", f"{_safe(title)} \\- {_safe(found.get_short_help_str(200))}")
-    yield from (".SH SYNOPSIS", f".B {_safe(_usage(context, found))}")
-    yield from (".SH DESCRIPTION", *_text(found.help or ""))
-    yield from _options(context, found)
-    if found is app:
-        for heading, names in GROUPS.items():
-            yield f".SH {_safe(heading.upper())}"
-            for name in names.split():
-                yield from _section(context, name)
-    elif isinstance(found, VerbGroup):
-        yield ".SH COMMANDS"
-        for name in found.list_commands(context):
-            yield from _section(context, name, found)
+def _whole() -> Iterator[str]:
+    yield from _top("git-index", ABOUT, "gitindex [OPTIONS] COMMAND [ARGS]...")
+    for name, told in OPTIONS[:-1]:
+        yield from (".TP", f".B {_safe(name)}", _safe(told))
+    shown = [*all_commands()]
+    for group in GROUPS:
+        yield f".SH {_safe(group.upper())}"
+        for one in sorted((one for one in shown if one.group == group), key=_by_first):
+            yield from _section(one)
     yield from (".SH SEE ALSO", "git(1), rg(1)")
 
 
-def _section(parent: typer.Context, name: str, group: VerbGroup = app) -> Iterator[str]:
-    """A command as a part of a longer page; its own commands follow it."""
-    found = group.get_command(parent, name)
-    assert found is not None
-    context = typer.Context(found, info_name=name, parent=parent)
-    yield f".SS {_safe(_usage(context, found))}"
-    yield from _text(found.help or "")
-    yield from _options(context, found)
-    if isinstance(found, VerbGroup):
-        for inner in found.list_commands(context):
-            yield from _section(context, inner, found)
+def _by_first(one: Question | Command) -> str:
+    return one.name
 
 
-def _usage(context: typer.Context, found: Any) -> str:
-    return " ".join([context.command_path, *found.collect_usage_pieces(context)])
+def _page(command: list[str]) -> Iterator[str]:
+    one, name = find_command(command), " ".join(command)
+    if one is None and name not in GROUP_HELP:
+        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
+    about = one.about if one else GROUP_HELP[name]
+    line = usage(one) if one else f"gitindex {name} [OPTIONS] COMMAND [ARGS]..."
+    yield from _top(f"gitindex-{name.replace(' ', '-')}", about, line)
+    if one is not None:
+        yield from _options(one)
+    inner = commands_of(name)
+    if inner:
+        yield ".SH COMMANDS"
+        for each in inner:
+            yield from _section(each)
+    yield from (".SH SEE ALSO", "git(1), rg(1)")
 
 
-def _options(context: typer.Context, found: Any) -> Iterator[str]:
-    for parameter in found.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None and "--help" not in parameter.opts:
-            yield from (".TP", f".B {_safe(record[0])}", _safe(record[1]))
+def _top(title: str, about: str, line: str) -> Iterator[str]:
+    yield f'.TH "{title.upper()}" 1 "" "gitindex {__version__}" "gitindex manual"'
+    yield from (".SH NAME", f"{_safe(title)} \\- {_safe(summary_of(about))}")
+    yield from (".SH SYNOPSIS", f".B {_safe(line)}")
+    yield from (".SH DESCRIPTION", *_text(about))
+
+
+def _section(one: Question | Command) -> Iterator[str]:
+    """A command as a part of a longer page."""
+    yield f".SS {_safe(usage(one))}"
+    yield from _text(one.about)
+    yield from _options(one)
+
+
+def _options(one: Question | Command) -> Iterator[str]:
+    for param in shell_params(one):
+        yield from (".TP", f".B {_safe(option_name(param))}", _safe(param.help))
 
 
 def _text(text: str) -> Iterator[str]:
-    """Render paragraphs; lines after a \\b are kept as they are, as in click."""
-    whole = wrap_text(cleandoc(text), 10_000, preserve_paragraphs=True)
-    for number, paragraph in enumerate(whole.split("\n\n")):
+    """Render paragraphs; one of several lines keeps them."""
+    for number, paragraph in enumerate(text.split("\n\n")):
         if number:
             yield ".PP"
         lines = paragraph.splitlines()

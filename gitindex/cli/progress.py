@@ -1,4 +1,4 @@
-"""A progress bar or a one-line notice on a terminal; nothing in a pipe."""
+"""A progress bar or a one-line notice on a terminal; in a pipe a line every few seconds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 WIDTH = 30
 PATIENCE_SECONDS = 1.0
+LINE_SECONDS = 4.0
+"""Between two lines in a pipe, and before the first: short work says nothing there."""
 Report = Callable[[str, float | None], None]
 
 
@@ -16,7 +18,7 @@ Report = Callable[[str, float | None], None]
 def progress_bar(title: str) -> Iterator[Report]:
     """Yield a function that shows phase and percentage on stderr, redrawn ten times a second."""
     if not sys.stderr.isatty():
-        yield lambda _phase, _percent: None
+        yield _lines(title)
         return
     last = 0.0
 
@@ -35,6 +37,22 @@ def progress_bar(title: str) -> Iterator[Report]:
         yield report
     finally:
         _show("")
+
+
+def _lines(title: str) -> Report:
+    """Return a report for a pipe or a file, in which nothing can be redrawn."""
+    last = time.monotonic()
+
+    def report(phase: str, percent: float | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= LINE_SECONDS:
+            last = now
+            number = f"{percent:.0f} % " if percent is not None else ""
+            sys.stderr.write(f"{title}: {number}{phase}\n")
+            sys.stderr.flush()
+
+    return report
 
 
 @contextmanager

@@ -33,15 +33,9 @@ def shown_path(path: str) -> str:
     return safe_text(os.path.relpath(path, prefix) if prefix else path)
 
 
-def shown_node(node: str) -> str:
-    """Return a node's id, `FILE#NAME` or `FILE`, as the next command accepts it."""
-    path, mark, name = node.partition("#")
-    return shown_path(path) + mark + safe_text(name)
-
-
 def named_path(root: str, start: str, file: str) -> str:
     """Resolve a path given from `start`, or from the root as answers print it."""
-    here = inside_root(root, start, file)
+    here = inside_root(root, start, file, folder=True)
     if os.path.lexists(os.path.join(root, here)) or os.path.isabs(file):
         return here
     from_root = os.path.normpath(file)
@@ -68,7 +62,7 @@ def _prefix() -> str:
         return ""
     try:
         root = find_worktree(_start).root
-        prefix = inside_root(root, _start, ".")
+        prefix = inside_root(root, _start, ".", folder=True)
     except (GitIndexError, OSError):
         return ""
     return "" if prefix == "." else prefix

@@ -8,32 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 
-PAGED = frozenset(
-    {
-        "search",
-        "grep",
-        "symbols",
-        "outline",
-        "refs",
-        "callers",
-        "callees",
-        "graph",
-        "impact",
-        "map",
-        "read",
-        "slice",
-        "docs",
-        "jobs",
-        "log",
-        "contexts",
-        "explore",
-        "api",
-        "history",
-    }
-)
-"""Commands whose answer may be longer than a screen."""
-
-_STYLES = {"path": "35", "line": "32", "kind": "36", "name": "1", "match": "1;31", "dim": "2"}
 _PLAIN_PAGERS = frozenset({"", "cat"})
 
 
@@ -45,20 +19,17 @@ def say(text: str) -> None:
         drop_output()
 
 
-def say_nothing(why: str) -> None:
-    """Print that there is nothing to show, on a terminal only; a program reads the exit code."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"gitindex: {why}\n")
+def width() -> int:
+    """Return the columns of the terminal; 80 in a pipe."""
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 def drop_output() -> None:
     """Discard everything that is printed from now on."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def paint(style: str, text: str) -> str:
-    """Return text in one of the styles if colour is on. The text is escaped already."""
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[m" if coloured() else text
 
 
 @lru_cache(maxsize=1)
@@ -90,9 +61,8 @@ def _git_colour() -> str:
 
 
 @contextmanager
-def paged(args: list[str]) -> Iterator[None]:
-    """Pipe the output of a query through a pager, as git does; only on a terminal."""
-    asked = bool(args) and args[0] in PAGED and not {"--json", "-h", "--help"} & set(args)
+def paged(asked: bool) -> Iterator[None]:
+    """Pipe the output through a pager, as git does; only on a terminal."""
     pager = _pager() if asked and sys.stdout.isatty() and sys.stdin.isatty() else ""
     if pager in _PLAIN_PAGERS:
         yield

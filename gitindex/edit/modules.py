@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.pattern import compile_later
-from gitindex.base.vocabulary import Layer, MentionKind, Mutation, Tier, Unexplained
+from gitindex.base.vocabulary import Layer, Tier
 from gitindex.edit.patch import FileEdit
-from gitindex.filestate.ambiguity import EditTarget
-from gitindex.filestate.mutation_gate import check_mutation_gate
 from gitindex.languages.facts import Import, Occurrence, Use
-from gitindex.query.absence import FoundPlace
 from gitindex.query.names.builtins import BUILTINS
-from gitindex.query.names.finder import PROVEN, At, Finder, Found
+from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.meanings import Meaning, State
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site, make_site
+from gitindex.query.names.sites import ELSEWHERE, UNBOUND, At, PlaceClass, Site, make_site
 from gitindex.query.names.source import FileNames
-from gitindex.view.tree import TreeView
 
 _CALLED = frozenset(
     {
@@ -33,11 +28,8 @@ _CALLED = frozenset(
 """Modules that programs outside of the tree look for by their name (pytest, Django, Celery …)."""
 _SEARCHED = frozenset({"commands", "migrations", "templatetags"})
 """Folders whose modules they look for."""
-_ABOUT_MODULES = frozenset({"dynamic_import", "eval_exec", "monkey_patch"})
-"""Doubts about a file that concern the name of its module."""
 _PREFIX = compile_later(rb"[\w.]*$")
 _ALIAS = compile_later(rb"\sas\s+$")
-_STATEMENT = compile_later(rb"\b(?:import|from)\s+(?:\w+,\s*)*$")
 _NAMES = compile_later(rb"\bimport\b")
 _FINDERS = ("iter_modules", "walk_packages", "run_module", "runpy")
 _LISTING = ("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk")
@@ -82,31 +74,20 @@ def module_fields(home: FileNames, name: str) -> dict[str, Any]:
     }
 
 
-def module_gate(view: TreeView, path: str) -> str:
-    """Return what the mutation gate says of a file, apart from doubts about what is in it."""
-    gate = check_mutation_gate(view, [EditTarget(path)])
-    [target] = gate["targets"]
-    facts = target["witness"]["facts"] if target["status"] == Mutation.NEEDS_DECISION else ()
-    if facts and all(_ABOUT_MODULES.isdisjoint(fact["flags"]) for fact in facts):
-        return str(Mutation.OK)
-    return str(gate["status"])
-
-
 def find_module(finder: Finder, home: FileNames, name: str) -> Found:
     """Return the places that name a module, and why every other place of its name does not."""
     sites: list[Site] = []
-    excluded: dict[At, str] = {}
-    finder.cut = False
+    judged: dict[At, PlaceClass] = {}
     for source, places in finder.occurrences(name):
         for place in places:
-            told = PROVEN
+            told: PlaceClass | Tier = ELSEWHERE
             if source.language == "python":
                 told = _judge(finder, home, source, place)
-            if told == Tier.IMPORT:
+            if isinstance(told, Tier):
                 sites.append(make_site(source, place, Tier.IMPORT, ()))
             else:
-                excluded[source.path, place.line, place.column] = told
-    return Found(sorted(sites, key=Site.order), excluded, finder.cut)
+                judged[source.path, place.line, place.column] = told
+    return Found(sorted(sites, key=Site.order), [], judged)
 
 
 def moved(project: Project, edits: list[FileEdit], path: str, new: str) -> list[FileEdit]:
@@ -145,8 +126,8 @@ def beside(finder: Finder, home: FileNames, new: str) -> list[str]:
     return reasons
 
 
-def loaded_unnamed(finder: Finder, home: FileNames, force: tuple[str, ...]) -> Iterator[str]:
-    """Yield files that may load the module though no text has its name.
+def loaded_unnamed(finder: Finder, home: FileNames) -> list[tuple[str, str]]:
+    """Return files that may load the module though no text has its name.
 
     Those that look for modules; and, of those that load modules by computed names, the ones that
     list files or that lie in a package around it. Names that others compute stand in some text.
@@ -159,30 +140,13 @@ def loaded_unnamed(finder: Finder, home: FileNames, force: tuple[str, ...]) -> I
         folder = os.path.dirname(path)
         if path in listing or not folder or home.path.startswith(f"{folder}/"):
             told.append((path, "modules are loaded by computed names"))
-    yield from (f"{path}: {why}" for path, why in sorted(told) if path not in force)
+    return sorted(told)
 
 
-def named_in_text(
-    project: Project, name: str, mentions: Iterable[FoundPlace], force: tuple[str, ...]
-) -> Iterator[str]:
-    """Yield strings and data that may be read as the module's name, or as its path."""
-    size = len(name.encode())
-    for found in mentions:
-        where, data = f"{found.path}:{found.line + 1}", project.text(found.path)
-        before = data[max(0, found.start - 1) : found.start]
-        after = data[found.start + size : found.start + size + 2]
-        whole = before in (b'"', b"'") and after[:1] in (b'"', b"'")
-        path = before in (b".", b"/", b":", b"\\") or (
-            after[:1] in (b".", b":", b"/") and after[1:].isalnum()
-        )
-        code = _STATEMENT.search(data[max(0, found.start - 80) : found.start])
-        read = found.why in (MentionKind.STRINGS, MentionKind.DATA) and (whole or path or code)
-        if read and where not in force:
-            yield f"{where}: a path in a text that may be read as code"
-
-
-def _judge(finder: Finder, home: FileNames, source: FileNames, place: Occurrence) -> str:
-    """Return Tier.IMPORT for a place that names the module, else PROVEN or an Unexplained value."""
+def _judge(
+    finder: Finder, home: FileNames, source: FileNames, place: Occurrence
+) -> PlaceClass | Tier:
+    """Return Tier.IMPORT for a place that names the module, else the class that it is in."""
     if place.use == Use.DEFINITION:
         bound = [
             _verdict(finder.binder.names.modules.imported(source, item, there), home, place.name)
@@ -190,35 +154,37 @@ def _judge(finder: Finder, home: FileNames, source: FileNames, place: Occurrence
         ]
         defined = [d for d in source.named(place.name) if d.line == place.line]
         twice = Tier.IMPORT in bound and not any(map(finder.binder.is_member, defined))
-        return Unexplained.BOUND_ELSEWHERE if twice else PROVEN
+        return UNBOUND if twice else ELSEWHERE
     if place.use == Use.IMPORT:
         return _of_import(finder, home, source, place)
     return _verdict(finder.binder.meaning(source, place), home, place.name)
 
 
-def _verdict(meaning: Meaning, home: FileNames, name: str) -> str:
+def _verdict(meaning: Meaning, home: FileNames, name: str) -> PlaceClass | Tier:
     if meaning.module is not None and home.path in meaning.module.paths:
         alone = meaning.sure and meaning.module.paths == (home.path,)
-        return Tier.IMPORT if alone else Unexplained.BOUND_ELSEWHERE
+        return Tier.IMPORT if alone else UNBOUND
     match meaning.state:
         case State.UNKNOWN:
-            return Unexplained.UNBOUND
+            return UNBOUND
         case State.UNBOUND:
-            return PROVEN if name in BUILTINS["python"] else Unexplained.UNBOUND
+            return ELSEWHERE if name in BUILTINS["python"] else UNBOUND
         case State.KEY:
-            return PROVEN
+            return ELSEWHERE
         case _:
-            return PROVEN if meaning.sure else Unexplained.BOUND_ELSEWHERE
+            return ELSEWHERE if meaning.sure else UNBOUND
 
 
-def _of_import(finder: Finder, home: FileNames, source: FileNames, place: Occurrence) -> str:
+def _of_import(
+    finder: Finder, home: FileNames, source: FileNames, place: Occurrence
+) -> PlaceClass | Tier:
     """Judge a name in an import statement: part of a path, an imported name, or an alias."""
     project = finder.project
     at = project.offset(source.path, place.line, place.column)
     line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
     items = [i for i in source.imports if i.line == line]
     if not items:
-        return Unexplained.UNBOUND
+        return UNBOUND
     data = project.text(source.path)
     before = data[project.offset(source.path, line, 0) : at]
     is_from = before.lstrip().startswith(b"from")
@@ -232,12 +198,12 @@ def _of_import(finder: Finder, home: FileNames, source: FileNames, place: Occurr
         _verdict(finder.binder.names.modules.imported(source, item, there), home, place.name)
         for item, there in found
     }
-    return told.pop() if len(told) == 1 else Unexplained.BOUND_ELSEWHERE
+    return told.pop() if len(told) == 1 else UNBOUND
 
 
 def _of_path(
     finder: Finder, home: FileNames, source: FileNames, before: bytes, place: Occurrence
-) -> str:
+) -> PlaceClass | Tier:
     """Judge a part of the path of a module: the path up to it must lead to the file."""
     match = _PREFIX.search(before)
     prefix = match.group().decode() if match else ""
@@ -249,8 +215,8 @@ def _of_path(
     if not paths:
         certain = not wanted.level and resolver.is_outside("python", dotted)
     if not certain:
-        return Unexplained.BOUND_ELSEWHERE
-    return Tier.IMPORT if paths == (home.path,) else PROVEN
+        return UNBOUND
+    return Tier.IMPORT if paths == (home.path,) else ELSEWHERE
 
 
 def _path_of(path: str, new: str) -> str:

@@ -36,9 +36,33 @@ def check_new(new: str, old: str, language: str) -> None:
         raise GitIndexError("the new name is the old one", "give another one", Exit.USAGE)
 
 
+Clash = tuple[str, str]
+"""A place (`PATH:LINE`, `PATH`, or empty) and why the new name clashes there."""
+
+
+def clashes(
+    finder: Finder, family: list[Definition], places: list[RenamePlace], new: str
+) -> Iterator[Clash]:
+    """Yield files where the new name is used already, and a symbol that has it."""
+    yield from _used(finder, places, new)
+    for d in finder.project.definitions(new):
+        if any(_scope(d) == _scope(one) for one in family):
+            yield "", f"{d.path}#{d.qualified} exists already"
+
+
+def _used(finder: Finder, places: list[RenamePlace], new: str) -> Iterator[Clash]:
+    used = finder.project.places(new, {place.path for place in places})
+    for path, found in sorted(used.items()):
+        yield f"{path}:{found[0].line + 1}", f"{new} is used there already"
+
+
+def _scope(definition: Definition) -> tuple[str, str]:
+    return definition.path, definition.qualified.rpartition(".")[0]
+
+
 def taken(
     finder: Finder, family: list[Definition], places: list[RenamePlace], new: str
-) -> list[str]:
+) -> list[Clash]:
     """Return why a symbol with the new name would be another one, or hide one."""
     old, source = family[0].name, finder.project.source(family[0].path)
     language = source.language if source is not None else ""
@@ -47,47 +71,50 @@ def taken(
         return [*reasons, *_of_language(finder, family, places, new, language)]
     if any(map(finder.binder.is_member, family)):
         if new.startswith("__") or old.startswith("__"):
-            reasons.append(f"{new if new.startswith('__') else old} is special in a class")
+            special = new if new.startswith("__") else old
+            reasons.append(("", f"{special} is special in a class"))
     else:
-        if new.startswith("_") != old.startswith("_"):
+        if new.startswith("_") and not old.startswith("_"):
             reasons += _starred_from(finder, family)
         reasons += starred(finder, {p.path for p in places}, new)
         reasons += _submodules(finder, {p.path for p in places}, new)
+    if old.startswith("test") and not new.startswith("test"):
+        reasons.append(("", "test runners look for names that begin with test"))
     return [*reasons, *_shown(finder, places)]
 
 
 def _of_language(
     finder: Finder, family: list[Definition], places: list[RenamePlace], new: str, language: str
-) -> Iterator[str]:
+) -> Iterator[Clash]:
     """Yield what Go, Java and JavaScript make of a name."""
     old, member = family[0].name, any(map(finder.binder.is_member, family))
     for name in (old, new) if member or language == "go" else ():
         if is_called(language, name):
-            yield f"{name} is called by {language} itself, or by its library"
+            yield "", f"{name} is called by {language} itself, or by its library"
     if language in _SHARED:
         yield from _packaged(finder, family, new)
     if language == "go" and old[:1].isupper() != new[:1].isupper():
         homes = {os.path.dirname(d.path) for d in family}
         for place in places:
             if os.path.dirname(place.path) not in homes or member:
-                yield f"{place.path}:{place.line + 1}: the case of a name of Go says who sees it"
+                yield f"{place.path}:{place.line + 1}", "the case of a name of Go says who sees it"
     if language == "java" and any(_is_file(d) for d in family):
-        yield f"{family[0].path}: the file of a class of Java is called like it"
+        yield family[0].path, "the file of a class of Java is called like it"
     if language in ECMA and not member:
         if new in BUILTINS[language]:
-            yield f"the language has {new}, too"
+            yield "", f"the language has {new}, too"
         yield from _passed_on(finder, family, new)
 
 
-def _packaged(finder: Finder, family: list[Definition], new: str) -> Iterator[str]:
+def _packaged(finder: Finder, family: list[Definition], new: str) -> Iterator[Clash]:
     """Yield files of the same package that have the new name: they share one scope."""
     homes = {os.path.dirname(d.path) for d in family if not finder.binder.is_member(d)}
     for path, found in sorted(finder.project.places(new).items() if homes else ()):
         if os.path.dirname(path) in homes:
-            yield f"{path}:{found[0].line + 1}: {new} is used in the package already"
+            yield f"{path}:{found[0].line + 1}", f"{new} is used in the package already"
 
 
-def _passed_on(finder: Finder, family: list[Definition], new: str) -> Iterator[str]:
+def _passed_on(finder: Finder, family: list[Definition], new: str) -> Iterator[Clash]:
     """Yield files that pass on everything of a module, where another one has the new name."""
     project = finder.project
     if not project.definitions(new):
@@ -95,7 +122,7 @@ def _passed_on(finder: Finder, family: list[Definition], new: str) -> Iterator[s
     for path in sorted({user for d in family for user in project.importing(d.path)}):
         source = project.source(path)
         for item in source.stars if source is not None else ():
-            yield f"{path}:{item.line + 1}: the star may pass {new} on already"
+            yield f"{path}:{item.line + 1}", f"the star may pass {new} on already"
 
 
 def _is_file(definition: Definition) -> bool:
@@ -105,22 +132,23 @@ def _is_file(definition: Definition) -> bool:
 
 def module_taken(
     finder: Finder, home: FileNames, places: list[RenamePlace], new: str
-) -> Iterator[str]:
+) -> Iterator[Clash]:
     """Yield why a module with the new name would be another one, or hide one."""
     project = finder.project
     for path, found in sorted(project.places(new).items()):
         if any(p.use == Use.IMPORT for p in found):
-            yield f"{path}: {new} is imported there already"
+            yield path, f"{new} is imported there already"
     folder = os.path.dirname(home.path)
     package = project.source(os.path.join(folder, "__init__.py"))
     if package is not None:
         brought = package.stars and project.definitions(new)
         if brought or project.places(new, [package.path]):
-            yield f"{package.path}: the package has {new}, too"
+            yield package.path, f"the package has {new}, too"
     yield from starred(finder, {p.path for p in places}, new)
+    yield from _used(finder, places, new)
 
 
-def starred(finder: Finder, paths: Iterable[str], new: str) -> Iterator[str]:
+def starred(finder: Finder, paths: Iterable[str], new: str) -> Iterator[Clash]:
     """Yield files where a star brings the new name in, or would."""
     project, defined = finder.project, bool(finder.project.definitions(new))
     for path in sorted({*paths, *project.places(new)}):
@@ -128,38 +156,38 @@ def starred(finder: Finder, paths: Iterable[str], new: str) -> Iterator[str]:
         if source is None or source.language != "python" or not source.stars:
             continue
         if defined or path not in paths:
-            yield f"{path}:{source.stars[0].line + 1}: the star may bring {new} in"
+            yield f"{path}:{source.stars[0].line + 1}", f"the star may bring {new} in"
 
 
-def _starred_from(finder: Finder, family: list[Definition]) -> Iterator[str]:
+def _starred_from(finder: Finder, family: list[Definition]) -> Iterator[Clash]:
     """Yield files with a star from a module of the symbol: a star leaves out names like `_x`."""
     project = finder.project
     for path in sorted({user for d in family for user in project.importing(d.path)}):
         source = project.source(path)
         for item in source.stars if source is not None else ():
-            yield f"{path}:{item.line + 1}: a star leaves out names that begin with _"
+            yield f"{path}:{item.line + 1}", "a star leaves out names that begin with _"
 
 
-def _members(finder: Finder, family: list[Definition], new: str) -> Iterator[str]:
+def _members(finder: Finder, family: list[Definition], new: str) -> Iterator[Clash]:
     """Yield files of classes above or below that have the new name: it may be their member's."""
     classes = finder.binder.types.classes
     owners = [owner for d in family if (owner := classes.class_of(d)) is not None]
     below = [one for owner in owners for one in (owner, *finder.dispatch.descendants(owner))]
     kin = {up.path for one in below for up in classes.ancestors(one)[0]}
     for path, found in sorted(finder.project.places(new, kin).items() if kin else ()):
-        yield f"{path}:{found[0].line + 1}: {new} may be a member of a class above or below"
+        yield f"{path}:{found[0].line + 1}", f"{new} may be a member of a class above or below"
 
 
-def _submodules(finder: Finder, paths: Iterable[str], new: str) -> Iterator[str]:
+def _submodules(finder: Finder, paths: Iterable[str], new: str) -> Iterator[Clash]:
     """Yield packages whose submodule the new name would hide."""
     for path in sorted(paths):
         folder, name = os.path.split(path)
         at = os.path.join(finder.view.worktree.root, folder, new)
         if name == "__init__.py" and any(map(os.path.lexists, (at, f"{at}.py", f"{at}.pyi"))):
-            yield f"{path}: the package has a module {new}"
+            yield path, f"the package has a module {new}"
 
 
-def _shown(finder: Finder, places: list[RenamePlace]) -> Iterator[str]:
+def _shown(finder: Finder, places: list[RenamePlace]) -> Iterator[Clash]:
     """Yield places that show the name as text: `f"{name=}"`."""
     project = finder.project
     for place in places:
@@ -168,4 +196,4 @@ def _shown(finder: Finder, places: list[RenamePlace]) -> Iterator[str]:
         first, last = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
         line = data[first : last if last >= 0 else len(data)]
         if any(m.start() < at - first < m.end() for m in _SHOWN.finditer(line)):
-            yield f"{place.path}:{place.line + 1}: the text `name=` is shown there"
+            yield f"{place.path}:{place.line + 1}", "the text `name=` is shown there"

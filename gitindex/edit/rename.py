@@ -1,34 +1,34 @@
-"""`rename`: plans a patch for every place of a symbol, with the proof of each. Writes nothing."""
+"""Plans the rename of a symbol or a module: all of its places, and what blocks it. Writes nothing."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import Mutation, Tier
-from gitindex.edit.by_text import read_as_text
+from gitindex.base.pattern import compile_later
+from gitindex.base.vocabulary import OccurrenceClass, Tier, Why
+from gitindex.edit.bases import called_by_bases
+from gitindex.edit.by_text import built_names
 from gitindex.edit.modules import (
     beside,
     find_module,
     loaded_unnamed,
     module_fields,
-    module_gate,
     module_name,
     moved,
-    named_in_text,
 )
-from gitindex.edit.new_name import check_new, module_taken, taken
+from gitindex.edit.new_name import check_new, clashes, module_taken, taken
 from gitindex.edit.patch import FileEdit, RenamePlace, diff, edits_of, spelled
-from gitindex.filestate.ambiguity import EditTarget
-from gitindex.filestate.mutation_gate import check_mutation_gate
-from gitindex.languages.facts import Use
-from gitindex.query.absence import Certificate, certify
+from gitindex.languages.implicit_calls import called_without_name
+from gitindex.query.absence import FoundPlace, Partition, partition_of
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import linked
 from gitindex.query.names.finder import Finder, Found
+from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
@@ -41,29 +41,52 @@ _PROOFS = {
     Tier.EXACT: "the file's own scopes lead to the definition",
     Tier.IMPORT: "imports or declared types lead to the definition",
     Tier.DISPATCH: "overrides, implements, or is overridden by it: renamed together",
-    Tier.NAME: "only the name is the same",
 }
+_WHY = {
+    "receiver": "a member of something of unknown type",
+    "unbound": "nothing in reach defines this name",
+    "key": "a key or a keyword of this name",
+    "string": "a text that may be read as the name",
+    "not_parsed": "not parsed, so it may be a use",
+    "budget": "more places than one answer examines",
+}
+_WORD = compile_later(r"\w+")
 _SHORTHAND = frozenset({"javascript", "typescript", "tsx"})
 MAX_FAMILY = 50
 """Most members that override each other and are renamed together."""
+MAX_SHOWN = 50
+"""Rows of each list of an answer."""
 
 
 class RenameRequest(NamedTuple):
-    """The symbol to rename, its new name, and the unproven places that the user has reviewed."""
+    """The symbol to rename, its new name, and the possible places that are renamed as well."""
 
     symbol: str
     new: str
-    force: tuple[str, ...] = ()  # PATH:LINE of places that are renamed without a proof
+    include: tuple[str, ...] = ()  # PATH:LINE, reviewed by the user
+    include_possible: bool = False  # all of them
+
+    def accepts(self, where: str) -> bool:
+        """Has the user accepted what stands in the way at a place?"""
+        return where in self.include
+
+    def command(self, accepted: Iterable[str]) -> str:
+        """Return the command that accepts every possible place, and these, and applies the rename."""
+        words = ["gitindex", "rename", self.symbol, self.new, "--include-possible"]
+        for where in accepted:
+            words += ["--include", where]
+        return shlex.join([*words, "--apply"])
 
 
-class _Proof(NamedTuple):
-    """What is known of a rename before the gate is asked."""
+class Obstacle(NamedTuple):
+    """Why a rename is refused: at a place (`PATH:LINE` or `PATH`), or empty."""
 
-    found: Found
-    certificate: Certificate
-    places: list[RenamePlace]
-    edits: list[FileEdit]
-    blocked: list[str]
+    where: str
+    why: str
+    acceptable: bool = True  # by the user, with --include-possible
+
+    def text(self) -> str:
+        return f"{self.where}: {self.why}" if self.where else self.why
 
 
 class RenamePlan(NamedTuple):
@@ -74,6 +97,17 @@ class RenamePlan(NamedTuple):
     blocked: list[str]
 
 
+class _Draft(NamedTuple):
+    """What is known of a rename before it is answered."""
+
+    definitions: list[dict[str, Any]]
+    found: Found
+    partition: Partition
+    places: list[RenamePlace]
+    edits: list[FileEdit]
+    obstacles: list[Obstacle]
+
+
 def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = None) -> RenamePlan:
     """Return a plan: every place of the symbol, the proof of each, and what blocks the rename.
 
@@ -82,85 +116,115 @@ def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = No
     finder = Finder(view, memory)
     home = finder.project.source(asked.symbol)
     if home is not None:
-        return _plan_module(finder, home, asked)
+        return _answer(finder, asked, _draft_module(finder, home, asked))
     if "/" in asked.symbol and not set("#:") & set(asked.symbol):
         what = f"not in the tree, or without names: {safe_text(asked.symbol)}"
         raise GitIndexError(what, "see `gitindex symbols`", Exit.NO)
+    return _answer(finder, asked, _draft(finder, asked))
+
+
+def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
     target = find_target(finder.binder, asked.symbol)
     chosen = _same_symbol(finder, target.definitions)
     chosen += [d for d in linked(finder.project, chosen) if d not in chosen]
     home = finder.project.source(chosen[0].path)
     check_new(asked.new, target.name, home.language if home is not None else "")
-    family, known = _family(finder, chosen)
+    family = _family(finder, chosen)
     found = finder.find(family)
-    certificate = certify(finder.project, target.name, found, family, mentions=True)
-    places = [RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
-    places = spelled(finder.project, [*places, *_places(found)], target.name)
-    blocked = [] if known else ["a base class is not in the tree: the name may be its member's"]
-    blocked += _blocked(finder, family, places, asked)
-    blocked += _unforced(taken(finder, family, places, asked.new), asked.force)
-    blocked += read_as_text(finder, family, certificate.quiet, asked.force)
+    part = partition_of(finder, target.name, found, family)
+    defined = [RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
+    places = spelled(finder.project, [*defined, *_places(found)], target.name)
+    examples = set(_examples(finder, family, part))
+    part.places[OccurrenceClass.POSSIBLE][:] = [p for p in part.possible if p not in examples]
+    obstacles = [
+        *_unnamed(finder, family),
+        *_shorthands(finder.project, places, target.name),
+        *_either(found, family),
+        *(Obstacle(where, why, False) for where, why in clashes(finder, family, places, asked.new)),
+        *(Obstacle(where, why, False) for where, why in taken(finder, family, places, asked.new)),
+        *(Obstacle(where, why) for where, why in built_names(finder, family)),
+    ]
+    places += [RenamePlace(*one[:3], Tier.IMPORT) for one in examples]
+    places = _with_possible(finder, places, part, asked)
     edits = edits_of(finder.project, places, target.name, asked.new)
-    gate = check_mutation_gate(view, [EditTarget(d.path, d.qualified) for d in family])["status"]
     told = [definition_fields(finder.project, d) for d in family]
-    return _plan(finder, asked, told, gate, _Proof(found, certificate, places, edits, blocked))
+    return _Draft(told, found, part, places, edits, obstacles)
 
 
-def _plan_module(finder: Finder, home: FileNames, asked: RenameRequest) -> RenamePlan:
-    """Return the plan that gives a module another name: its file moves, and imports follow it."""
+def _draft_module(finder: Finder, home: FileNames, asked: RenameRequest) -> _Draft:
+    """Return the draft that gives a module another name: its file moves, and imports follow it."""
     name = module_name(home)
     new = asked.new.removesuffix(os.path.splitext(home.path)[1])
-    asked = asked._replace(new=new)
     check_new(new, name, "python")
     found = find_module(finder, home, name)
-    certificate = certify(finder.project, name, found, (), mentions=True)
+    part = partition_of(finder, name, found, ())
     places = spelled(finder.project, _places(found), name)
-    blocked = [*beside(finder, home, new), *_unproven(finder, places, asked)]
-    blocked += _unforced(module_taken(finder, home, places, new), asked.force)
-    blocked += loaded_unnamed(finder, home, asked.force)
-    blocked += named_in_text(finder.project, name, certificate.quiet, asked.force)
+    obstacles = [
+        *(Obstacle("", why, False) for why in beside(finder, home, new)),
+        *(Obstacle(where, why, False) for where, why in module_taken(finder, home, places, new)),
+        *(Obstacle(where, why) for where, why in loaded_unnamed(finder, home)),
+    ]
+    places = _with_possible(finder, places, part, asked)
     edits = edits_of(finder.project, places, name, new)
     edits = moved(finder.project, edits, home.path, new)
-    told = [module_fields(home, name)]
-    gate = module_gate(finder.view, home.path)
-    return _plan(finder, asked, told, gate, _Proof(found, certificate, places, edits, blocked))
+    return _Draft([module_fields(home, name)], found, part, places, edits, obstacles)
 
 
-def _plan(
-    finder: Finder,
-    asked: RenameRequest,
-    definitions: list[dict[str, Any]],
-    gate: str,
-    proof: _Proof,
-) -> RenamePlan:
-    """Return the plan as it is answered: with what the certificate and the mutation gate say."""
-    found, certificate, places, edits, blocked = proof
-    if not certificate.complete and not _all_forced(certificate.unexplained, asked.force):
-        blocked.append(f"not complete: {certificate.total or 'some'} places are not explained")
-    if sum(certificate.counts.values()) > len(certificate.quiet):
-        blocked.append("too many mentions: not all of them were looked at")
-    if gate != Mutation.OK and not asked.force:
-        blocked.append(f"the mutation gate says {gate}: see `gitindex state --gate FILE:NAME`")
-    sites = {site[:3]: site for site in found.sites}
+def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
+    """Return the plan as it is answered; a refusal ends with the command that accepts it."""
+    project, part = finder.project, draft.partition
+    obstacles = [*draft.obstacles, *_possible(project, part)]
+    if not part.accounted_for:
+        obstacles.append(Obstacle("", "files could not be searched for the name", False))
+    blocked = [one for one in obstacles if not _is_accepted(one, asked)]
+    sites = {site[:3]: site for site in draft.found.sites}
     listed = [
-        site_fields(finder.project, site) | {"proof": _PROOFS[site.tier]}
-        for place in places
+        site_fields(project, site) | {"proof": _PROOFS[site.tier]}
+        for place in draft.places
         if (site := sites.get(place[:3])) is not None
     ]
+    reasons = list(dict.fromkeys(one.text() for one in blocked))
+    others = list(dict.fromkeys(one.where for one in obstacles if not one.acceptable))
+    accept = asked.command(others) if blocked and all(others) else ""
     answer = finder.view.envelope(
-        name=definitions[0]["name"],
+        name=draft.definitions[0]["name"],
         newName=asked.new,
-        definitions=definitions,
+        definitions=draft.definitions,
         places=listed,
-        patch="".join(map(diff, edits)),
-        files=[edit.fields() for edit in edits],
+        patch="".join(map(diff, draft.edits)),
+        files=[edit.fields() for edit in draft.edits],
         applies=not blocked,
         applied=False,
-        blocked=blocked,
-        gate=gate,
-        **certificate.fields(listing=True),
+        blocked=reasons,
+        accept=accept,
+        **part.fields(project, MAX_SHOWN, everything=True, mentions=True),
     )
-    return RenamePlan(answer, edits, blocked)
+    return RenamePlan(answer, draft.edits, reasons)
+
+
+def _is_accepted(one: Obstacle, asked: RenameRequest) -> bool:
+    return asked.accepts(one.where) or (one.acceptable and asked.include_possible)
+
+
+def _possible(project: Project, part: Partition) -> Iterator[Obstacle]:
+    """Yield the places that may be uses, each with the reason and its line."""
+    for place in part.possible:
+        line = part.mention(project, place).text.strip()
+        why = f"{_WHY[place.why]}: {line[:80]}" if line else _WHY[place.why]
+        yield Obstacle(_where(place), why)
+
+
+def _where(place: FoundPlace) -> str:
+    return f"{place.path}:{place.line + 1}"
+
+
+def _with_possible(
+    finder: Finder, places: list[RenamePlace], part: Partition, asked: RenameRequest
+) -> list[RenamePlace]:
+    """Return the places with the possible ones that the user wants to be renamed as well."""
+    more = [p for p in part.possible if asked.include_possible or asked.accepts(_where(p))]
+    added = [RenamePlace(p.path, p.line, p.column, Tier.NAME) for p in more]
+    return spelled(finder.project, [*places, *added], part.name)
 
 
 def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definition]:
@@ -176,84 +240,81 @@ def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definiti
     return [s for s in (source.symbols if source else ()) if s.qualified == qualified]
 
 
-def _family(finder: Finder, chosen: list[Definition]) -> tuple[list[Definition], bool]:
-    """Return the symbol with its overrides and bases, and whether all classes are known."""
-    family, known = list(chosen), True
-    classes = finder.binder.types.classes
+def _family(finder: Finder, chosen: list[Definition]) -> list[Definition]:
+    """Return the symbol with its overrides and bases; GitIndexError where there are too many."""
+    family = list(chosen)
     for one in family:  # grows while it is walked
-        kin = finder.dispatch.kin(one)
-        known = known and kin.known
-        family += [d for d in kin.members.values() if d not in family]
-        owner = classes.class_of(one)
-        if owner is not None:
-            known = known and not any(classes.bases(up)[1] for up in classes.ancestors(owner)[0])
+        family += [d for d in finder.dispatch.kin(one).members.values() if d not in family]
         if len(family) > MAX_FAMILY:
-            return family, False
-    return family, known
+            what = f"more than {MAX_FAMILY} members override each other"
+            raise GitIndexError(what, "rename them by hand", Exit.NO)
+    return family
 
 
-def _blocked(
-    finder: Finder, family: list[Definition], places: list[RenamePlace], asked: RenameRequest
-) -> list[str]:
-    """Return the blocking reasons that concern single places or names."""
+def _unnamed(finder: Finder, family: list[Definition]) -> Iterator[Obstacle]:
+    """Yield what may use the symbol without a place that could be renamed."""
     project = finder.project
-    reasons = _unproven(finder, places, asked)
-    for place in places:
-        where = f"{place.path}:{place.line + 1}"
-        if where not in asked.force and _is_shorthand(project, place, family[0].name):
-            reasons.append(f"{where}: a property and a variable in one")
-    reasons += _inferred(finder, family, places, asked.force)
-    first = family[0]
-    source = project.source(first.path)
-    built_in = BUILTINS.get(source.language, ()) if source is not None else ()
-    if first.name in built_in and not finder.binder.is_member(first):
-        reasons.append(f"the language has {first.name}, too: a use may mean that")
-    clash = [d for d in project.definitions(asked.new) if _beside(d, family)]
-    reasons += [f"{d.path}#{d.qualified} exists already" for d in clash]
-    return reasons
+    for d in family:
+        source = project.source(d.path)
+        language = source.language if source is not None else ""
+        where = f"{d.path}:{d.line + 1}"
+        if finder.binder.is_member(d) and called_without_name(language, d.name):
+            yield Obstacle(where, f"{d.name} is called by {language} itself", False)
+        if is_fixture(project, d):
+            yield Obstacle(where, "pytest gives a fixture to parameters of its name")
+        if d.name in BUILTINS.get(language, ()) and not finder.binder.is_member(d):
+            yield Obstacle(where, f"the language has {d.name}, too: a use may mean that")
+    for where, why in called_by_bases(finder, family):
+        yield Obstacle(where, why)
+
+
+def _examples(finder: Finder, family: list[Definition], part: Partition) -> Iterator[FoundPlace]:
+    """Yield examples of doctest that use the symbol: they see the names of their own module."""
+    project = finder.project
+    for place in part.possible:
+        source = project.source(place.path)
+        if source is None or source.language != "python" or place.why != Why.STRING:
+            continue
+        line = project.span(place.path, place.line, place.line).lstrip()
+        if line.startswith((">>> ", "... ")) and _is_seen(finder, source, place, family):
+            yield place
+
+
+def _is_seen(
+    finder: Finder, source: FileNames, place: FoundPlace, family: list[Definition]
+) -> bool:
+    """Does the name mean the symbol in its module, or after the name of a package around it?"""
+    before = finder.project.text(place.path)[: place.start]
+    if before.endswith(b"."):
+        package = _WORD.findall(before[-100:-1].decode("utf-8", "replace"))[-1:]
+        return bool(package) and all(
+            package[0] in d.path.split("/")[:-1] and d.parent < 0 for d in family
+        )
+    seen = list(source.children(-1, family[0].name))
+    for item, there in source.bindings.get(family[0].name, ()):
+        seen += finder.binder.names.modules.imported(source, item, there).definitions
+    ours = {(d.path, d.ordinal) for d in family}
+    return bool(seen) and all((d.path, d.ordinal) in ours for d in seen)
+
+
+def _either(found: Found, family: list[Definition]) -> Iterator[Obstacle]:
+    """Yield the references that may also mean a symbol which keeps its name."""
+    ours = {(d.path, d.ordinal) for d in family}
+    for site in found.sites:
+        other = next((d for d in site.targets if (d.path, d.ordinal) not in ours), None)
+        if other is not None:
+            yield Obstacle(f"{site.path}:{site.line + 1}", f"may mean {other.qualified}, too")
 
 
 def _places(found: Found) -> list[RenamePlace]:
     return [RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
 
 
-def _unproven(finder: Finder, places: list[RenamePlace], asked: RenameRequest) -> list[str]:
-    """Return the places that only have the name, and those that have the new name already."""
-    told = [(p.path, p.line, "only the name is the same") for p in places if p.tier is Tier.NAME]
-    taken = finder.project.places(asked.new, {place.path for place in places})
-    told += [
-        (path, found[0].line, f"{asked.new} is used there already")
-        for path, found in sorted(taken.items())
-    ]
-    reasons = ((f"{path}:{line + 1}", why) for path, line, why in told)
-    return [f"{where}: {why}" for where, why in reasons if where not in asked.force]
-
-
-def _inferred(
-    finder: Finder, family: list[Definition], places: list[RenamePlace], force: tuple[str, ...]
-) -> Iterator[str]:
-    """Yield uses of a member whose receiver is inferred, where another class has such a member."""
-    binder, name = finder.binder, family[0].name
-    others = [d for d in finder.project.definitions(name) if d not in family]
-    if not any(map(binder.is_member, others)):
-        return
-    wanted = {place[:3] for place in places}
-    for path, found in finder.project.places(name, {place.path for place in places}).items():
-        source = finder.project.source(path)
-        for place in found if source is not None else ():
-            where = f"{path}:{place.line + 1}"
-            use = place.use not in (Use.DEFINITION, Use.IMPORT) and where not in force
-            if source is not None and use and (path, place.line, place.column) in wanted:
-                meaning = binder.meaning(source, place)
-                if not meaning.sure and not meaning.bare:
-                    yield f"{where}: only the name is the same, or a type that is not proven"
-
-
-def _beside(definition: Definition, family: list[Definition]) -> bool:
-    outer = definition.qualified.rpartition(".")[0]
-    return any(
-        outer == d.qualified.rpartition(".")[0] and d.path == definition.path for d in family
-    )
+def _shorthands(project: Project, places: Iterable[RenamePlace], name: str) -> Iterator[Obstacle]:
+    """Yield places of JavaScript where one word is a property and a variable: `{ name }`."""
+    for place in places:
+        if _is_shorthand(project, place, name):
+            yield Obstacle(f"{place.path}:{place.line + 1}", "a property and a variable in one")
 
 
 def _is_shorthand(project: Project, place: RenamePlace, name: str) -> bool:
@@ -268,14 +329,3 @@ def _is_shorthand(project: Project, place: RenamePlace, name: str) -> bool:
         return False
     line = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
     return not line.startswith((b"import", b"export"))
-
-
-def _unforced(reasons: Iterable[str], force: tuple[str, ...]) -> Iterator[str]:
-    """Yield reasons whose place the user has not forced."""
-    return (why for why in reasons if why.partition(": ")[0] not in force)
-
-
-def _all_forced(unexplained: Iterable[Any], force: tuple[str, ...]) -> bool:
-    """Has the user forced every unproven place?"""
-    open_places = [f"{m.path}:{m.line + 1}" for m in unexplained]
-    return bool(open_places) and all(place in force for place in open_places)

@@ -10,7 +10,7 @@ from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.extract.frames import Reply, WorkRequest
 from gitindex.extract.plain import plain_facts
 from gitindex.extract.plan import Read
-from gitindex.extract.policy import skip_content
+from gitindex.extract.policy import BINARY_PROBE, skip_content
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 
@@ -35,11 +35,12 @@ def extract_blobs(
     read: Read,
     extractor: Extractor,
     absent: Callable[[str], object] = lambda _: None,
+    question: bytes = b"",
 ) -> Iterator[ExtractedBlob]:
     """Yield facts and terms of blobs, each parsed as its language, in the order the workers finish.
 
     The workers parse submitted blobs while the caller uses the results. `absent` is called with the
-    ids that git does not have.
+    ids that git does not have; `question` can be that for facts without scopes.
     """
     with extractor.stream() as workers:
         for key, language in blobs:
@@ -49,9 +50,12 @@ def extract_blobs(
                 absent(key.oid)
                 continue
             reason = SkipReason.OVERSIZE if data is None else skip_content(data)
-            request = WorkRequest(language, data or b"")
+            request = WorkRequest(language, data or b"", question)
             if reason is not None:
-                yield ExtractedBlob(key, plain_facts(request, FactsStatus.SKIPPED, reason))
+                facts = plain_facts(request, FactsStatus.SKIPPED, reason)
+                if reason is SkipReason.BINARY and b"\0" in request.data[:BINARY_PROBE]:
+                    facts = facts._replace(lines=0)  # binary for git too: no answer reads it
+                yield ExtractedBlob(key, facts)
                 continue
             for task, reply in workers.submit(Task(key, request)):
                 yield _extracted(task, reply)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 _HEADER = struct.Struct("<III")
 MAX_SECTION = 1 << 28
+WITHOUT_SCOPES, SCOPES = b"facts", b"scopes"
+"""Questions: the facts of a blob without its scopes, and the scopes alone."""
 
 
 class WorkRequest(NamedTuple):

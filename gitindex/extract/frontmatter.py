@@ -157,28 +157,29 @@ def _toml_text(value: object) -> str:
 def _read_head(lines: list[str]) -> Fields:
     """Return the fields at the head of reStructuredText or AsciiDoc: after titles and comments."""
     found: Fields = {}
-    at = 0
-    while at < len(lines):
-        line, start = lines[at], at
+    at, start = 0, -1
+    while start < at < len(lines):
+        start, at = at, _read_head_line(found, lines, at)
+    return found
+
+
+def _read_head_line(found: Fields, lines: list[str], at: int) -> int:
+    """Add the fields of a line and of what belongs to it; return the next line, or `at` at the text."""
+    line = lines[at]
+    if field := _FIELD.match(line):
+        return _add_field(found, field, lines, at)
+    if line.startswith(".."):
         below = at + 1
         while below < len(lines) and lines[below][:1] in (" ", "\t"):
             below += 1
-        if field := _FIELD.match(line):
-            at = _add_field(found, field, lines, at)
-        elif _META.match(line):
+        if _META.match(line):
             _add_meta(found, lines[at + 1 : below])
-            at = below
-        elif line.startswith(".."):
-            at = below
-        elif line.startswith("= "):
-            at = _skip_title(found, lines, at + 1)
-        elif not line.strip() or line.startswith("//") or _is_rule(line, "..."):
-            at += 1
-        elif at + 1 < len(lines) and _is_rule(lines[at + 1], line):
-            at += 2
-        if at == start:
-            break
-    return found
+        return below
+    if line.startswith("= "):
+        return _skip_title(found, lines, at + 1)
+    if not line.strip() or line.startswith("//") or _is_rule(line, "..."):
+        return at + 1
+    return at + 2 if at + 1 < len(lines) and _is_rule(lines[at + 1], line) else at
 
 
 def _is_rule(line: str, title: str) -> bool:

@@ -49,31 +49,49 @@ def _fields(text: str) -> Fields:
     """Return the fields of valid YAML. Iterates over events, so depth costs no stack."""
     import yaml
 
-    found: Fields = {}
-    name: str | None = None  # None: a key comes next
-    items: list[str] | None = None  # items of the list that is the value
-    depth = mappings = 0
+    reading = _Reading()
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            depth += 1
-            is_list = isinstance(event, yaml.SequenceStartEvent)
-            if depth == 1 and is_list:
+            if not reading.open(is_list=isinstance(event, yaml.SequenceStartEvent)):
                 return {}
-            if depth == 2:
-                items, mappings = [] if is_list else None, 0
-            mappings += not is_list
         elif isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
-            told = _told(event)
-            if depth >= 2 and items is not None and not mappings and told:
-                items.append(told)
-            elif depth == 1:
-                name = _kept(found, name, told)
+            reading.take(_told(event))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            depth -= 1
-            mappings -= isinstance(event, yaml.MappingEndEvent)
-            if depth == 1:
-                name = _kept(found, name, "" if items is None else items[:MAX_ITEMS])
-    return found
+            reading.close(is_list=isinstance(event, yaml.SequenceEndEvent))
+    return reading.found
+
+
+class _Reading:
+    """The fields so far, and where in the mapping the events are."""
+
+    def __init__(self) -> None:
+        self.found: Fields = {}
+        self.name: str | None = None  # None: a key comes next
+        self.items: list[str] | None = None  # items of the list that is the value
+        self.depth = self.mappings = 0
+
+    def open(self, *, is_list: bool) -> bool:
+        """Enter a mapping or a list; False if the whole text is a list."""
+        self.depth += 1
+        if self.depth == 2:
+            self.items, self.mappings = [] if is_list else None, 0
+        self.mappings += not is_list
+        return self.depth > 1 or not is_list
+
+    def take(self, text: str) -> None:
+        """Take a scalar: an item of a list, a key or a value."""
+        if self.depth >= 2 and self.items is not None and not self.mappings and text:
+            self.items.append(text)
+        elif self.depth == 1:
+            self.name = _kept(self.found, self.name, text)
+
+    def close(self, *, is_list: bool) -> None:
+        """Leave a mapping or a list, which may be the value of a key."""
+        self.depth -= 1
+        self.mappings -= not is_list
+        if self.depth == 1:
+            value = "" if self.items is None else self.items[:MAX_ITEMS]
+            self.name = _kept(self.found, self.name, value)
 
 
 def _kept(found: Fields, name: str | None, told: str | list[str]) -> str | None:

@@ -7,9 +7,17 @@ from gitindex.extract.frames import Reply, WorkRequest
 from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import BlobFacts, encode_facts
 
-TIMED_OUT = "timed out"
-"""Quarantine reason of a blob that exceeded its time limit; the next refresh retries it once."""
-TIMED_OUT_AGAIN = "timed out again"
+TIMED_OUT, CRASHED = "timed out", "crashed"
+"""Quarantine reasons: the blob used up its time, or its worker died. The next refresh retries it."""
+SHORT = "too little memory or CPU time"
+"""Quarantine reason where the machine, not the blob, may have killed the worker: retried every time."""
+AGAIN = " again"
+"""Ends the reason of a blob whose retry failed as well: it is not tried a third time."""
+
+
+def reason_of_retry(reason: str) -> str:
+    """The quarantine reason of a blob whose retry failed for this reason."""
+    return reason if reason == SHORT else reason + AGAIN
 
 
 def plain_facts(request: WorkRequest, status: FactsStatus, reason: str = "") -> BlobFacts:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from gitindex.base.errors import ObjectMissing
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import SkipReason
-from gitindex.extract.policy import BINARY_PROBE, MAX_TEXT_BYTES, Policy, skip_content
+from gitindex.extract.policy import BINARY_PROBE, MAX_PROBED_BYTES, Policy, skip_content
 from gitindex.git.interface import Entry, Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id, language_of, needs_head
@@ -58,7 +58,11 @@ def needs_content(entry: Entry, policy: Policy) -> bool:
 
 def reader_of(repository: Repository) -> Read:
     """Return a `Read` over a repository's objects."""
-    return lambda oid: repository.read(oid) if repository.size(oid) <= MAX_TEXT_BYTES else None
+
+    def read(oid: str) -> bytes | None:
+        return repository.read(oid) if repository.size(oid) <= MAX_PROBED_BYTES else None
+
+    return read
 
 
 def read_present(repository: Repository, oids: Iterable[str]) -> dict[str, bytes]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
 
 from gitindex.base.lean import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
+from gitindex.extract.policy_secrets import is_secret
 from gitindex.git.interface import GITLINK, LINK, TREE, Entry
 from gitindex.git.wildmatch import (
     MAX_PATTERNS,
@@ -22,55 +22,13 @@ from gitindex.git.wildmatch import (
 
 MAX_PARSE_BYTES = 1 << 20
 MAX_TEXT_BYTES = 4 << 20
+MAX_PROBED_BYTES = 64 << 20
+"""A larger blob is not read to see whether it is a text that a limit leaves out."""
 MAX_POLICY_BYTES = 1 << 18
 BINARY_PROBE = 8000
 IGNORE_FILE = b".gitindexignore"
 ATTRIBUTES_FILE = b".gitattributes"
 
-_SECRET_NAMES = (
-    ".env*",
-    "*.env",
-    "*.pem",
-    "*.key",
-    "*.p8",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.asc",
-    "*.gpg",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".pypirc",
-    ".npmrc",
-    ".htpasswd",
-    ".git-credentials",
-    "credentials.json",
-    "service-account*.json",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.json",
-    "secrets.toml",
-    "*.tfstate",
-    "*.tfstate.backup",
-    "*.tfvars",
-    "*.ovpn",
-    "*.ppk",
-    "*.keytab",
-    "credentials",
-    "kubeconfig",
-    ".dockercfg",
-    ".dockerconfigjson",
-    ".boto",
-    ".s3cfg",
-    ".my.cnf",
-    ".vault-token",
-)
-_SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
-_SECRET_STARTS = ("id_", *(n.partition("*")[0] for n in _SECRET_NAMES if n[0] != "*"))
-_SECRET_ENDS = tuple(name[1:] for name in _SECRET_NAMES if name[0] == "*")
 _BLANK = compile_later(rb"[ \t\r]+")
 _WORD = compile_later(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
 _ESCAPE_TEXT = rb'\\([abfnrtv\\"]|[0-3][0-7]{2})'
@@ -151,7 +109,7 @@ def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, b
     files = [e for e in entries if is_policy_file(e.path) and e.mode not in (LINK, GITLINK)]
     contents = read([entry.oid for entry in files])
     for entry in sorted(files, key=lambda e: (e.path.count(b"/"), e.path)):
-        data = contents.get(entry.oid, b"")[:MAX_POLICY_BYTES]
+        data = _whole_lines(contents.get(entry.oid, b""))
         base = entry.path.rpartition(b"/")[0]
         if entry.path == IGNORE_FILE:
             ignore = parse_ignore(data)
@@ -160,41 +118,28 @@ def of_tree(entries: Iterable[Entry], read: Callable[[list[str]], Mapping[str, b
     return Policy(ignore, attributes)
 
 
-def is_secret(path: bytes) -> bool:
-    """Does the name look like a key or a credential? The content of such a file is never read."""
-    name = path.rpartition(b"/")[2]
-    return _is_secret_name(name)
-
-
-@lru_cache(maxsize=4_096)
-def _is_secret_name(name: bytes) -> bool:
-    """Most names neither begin nor end like a secret: for them the pattern, which is dear, is not made."""
-    text = name.decode("utf-8", "replace")
-    low = text.lower()
-    if text.isascii() and not (low.startswith(_SECRET_STARTS) or low.endswith(_SECRET_ENDS)):
-        return False
-    return secret_names().match(text) is not None
-
-
-@cache
-def secret_names() -> re.Pattern[str]:
-    """Return the pattern of all names that look like a secret."""
-    from fnmatch import translate
-
-    return re.compile("|".join((*map(translate, _SECRET_NAMES), _SSH_KEY)), re.IGNORECASE)
+def _whole_lines(data: bytes) -> bytes:
+    """Return the lines that are read: half a pattern would skip more than its author wrote."""
+    if len(data) <= MAX_POLICY_BYTES:
+        return data
+    return data[: data.rfind(b"\n", 0, MAX_POLICY_BYTES) + 1]
 
 
 def skip_content(data: bytes) -> SkipReason | None:
     """Return why a blob's bytes are skipped, independent of its path; None if they are not."""
-    if len(data) > MAX_TEXT_BYTES:
-        return SkipReason.OVERSIZE
+    if len(data) > MAX_TEXT_BYTES:  # its beginning, as of a file on disk
+        return SkipReason.BINARY if _is_binary(data[:BINARY_PROBE]) else SkipReason.OVERSIZE
     if data.startswith(_LFS):
         return SkipReason.LFS_POINTER
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _is_binary(data):
         return SkipReason.BINARY
     if len(data) > 20_000 and len(data) / (data.count(b"\n") + 1) > 1000:
         return SkipReason.MINIFIED
     return None
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:

@@ -14,12 +14,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.extract.frames import Reply, WorkRequest, pack, unpack
-from gitindex.extract.plain import TIMED_OUT, quarantined
+from gitindex.extract.plain import CRASHED, SHORT, TIMED_OUT, quarantined
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
 
@@ -30,6 +30,8 @@ IDLE_FACTOR = 6.0
 LOOK_SECONDS = 0.5
 START_SECONDS = 1.0
 """Extra time for the first blob of a child, to cover the child's start."""
+EXIT_SECONDS = 5.0
+"""How long a child whose output has ended may take to end: it only frees its memory."""
 BATCH_BYTES = 1 << 19
 BATCH_BLOBS = 64
 ALONE_BYTES = 3 << 19
@@ -49,10 +51,22 @@ class Task(NamedTuple):
 
 
 Finished = tuple[Task, Reply]
+_BY_MACHINE = (-signal.SIGKILL, -signal.SIGXCPU)
+"""Exit codes of a child that the kernel ended for lack of memory or by an inherited CPU limit."""
 
 
 class _WorkerDied(Exception):
-    """The child crashed, hung, or sent an invalid reply."""
+    """The child crashed, hung, or sent an invalid reply: the message is the quarantine reason."""
+
+
+class ParsersUnavailable(GitIndexError):
+    """No child can parse here, not even an empty file: the machine's fault, not a blob's."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "cannot start a parser process: too little memory, or too many processes or open files",
+            "raise the limit (`ulimit -a` lists them) and run `gitindex index`",
+        )
 
 
 class _WorkerProcess:
@@ -61,6 +75,7 @@ class _WorkerProcess:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._starts = True
+        self._is_short = False  # a limit that we inherited is lower than ours
         self._process: subprocess.Popen[bytes] | None = None
         self._received = bytearray()  # of replies that were not asked for yet
 
@@ -73,27 +88,57 @@ class _WorkerProcess:
         sender = threading.Thread(target=_send, args=(process.stdin, blob), daemon=True)
         sender.start()
         try:
+            if self._starts:
+                self._starts = False
+                self._is_short = self._greeting(process) == SHORT.encode()
             for _ in tasks:
-                grace, self._starts = START_SECONDS if self._starts else 0.0, False
-                limit = _Limit(process.pid, self._seconds + grace)
+                limit = _Limit(process.pid, self._seconds)
                 yield _receive(process.stdout.fileno(), self._received, limit)
             sender.join()
+        except _WorkerDied as death:
+            code = self.kill()
+            sender.join()
+            if str(death) != TIMED_OUT and (self._is_short or code in _BY_MACHINE):
+                raise _WorkerDied(SHORT) from death
+            raise
         except BaseException:
             self.kill()
             sender.join()
             raise
 
-    def kill(self) -> None:
-        """End the child at once."""
+    def _greeting(self, process: subprocess.Popen[bytes]) -> bytes:
+        """What a child says when it has imported its parsers. One that dies before that, or is not
+        ready in the time of a blob, was given too little."""
+        assert process.stdout is not None
+        limit = _Limit(process.pid, self._seconds + START_SECONDS)
+        try:
+            return _receive(process.stdout.fileno(), self._received, limit).payload
+        except _WorkerDied as death:
+            raise ParsersUnavailable from death
+
+    def can_parse(self, language: str) -> bool:
+        """Does a new child survive an empty file of this language?"""
+        self.kill()
+        try:
+            return bool(list(self.ask([Task(FactsKey("", ""), WorkRequest(language, b""))])))
+        except _WorkerDied:
+            return False
+
+    def kill(self) -> int:
+        """End the child at once; returns its exit code, 0 without one."""
         self._received.clear()
+        code: int | None = None
         if self._process is not None:
             process, self._process = self._process, None
-            if process.poll() is None:
+            # The end of its output can be seen before its exit code: give it the time to end itself.
+            code = _exit_code(process)
+            if code is None:
                 process.send_signal(signal.SIGKILL)
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
                     _close_quietly(stream)
             process.wait()
+        return code or 0
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -234,7 +279,7 @@ def _work(
     while (batch := todo.get()) is not None:
         try:
             done.put(list(_with_care(child, batch)))
-        except OSError as error:
+        except BaseException as error:  # noqa: BLE001 — it is raised by whoever waits for the batch
             done.put(error)
 
 
@@ -254,10 +299,13 @@ def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[Finished]:
 
 
 def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
+    """Quarantine a blob that kills a second child, if an empty file does not kill a third."""
     try:
         return next(iter(child.ask([task])))
-    except _WorkerDied:
-        return quarantined(task.request, cause)
+    except _WorkerDied as death:
+        if not child.can_parse(task.request.language):
+            raise ParsersUnavailable from death
+        return quarantined(task.request, SHORT if SHORT in (cause, str(death)) else cause)
 
 
 class _Limit:
@@ -303,7 +351,7 @@ def _receive(fd: int, received: bytearray, limit: _Limit) -> Reply:
                 continue
             chunk = os.read(fd, RECEIVE_BYTES)
             if not chunk:
-                raise _WorkerDied("crashed")
+                raise _WorkerDied(CRASHED)
             received.extend(chunk)
         piece = bytes(received[:size])
         del received[:size]
@@ -328,6 +376,16 @@ def _send(stream: IO[bytes], data: bytes) -> None:
             view = view[stream.write(view) :]
     except (OSError, ValueError):
         return  # the child died: the reading side reports it
+
+
+def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
+    """The exit code of a child whose output has ended; None if it still runs."""
+    stdout = process.stdout
+    if process.poll() is None and stdout is not None and select.select([stdout], [], [], 0)[0]:
+        with suppress(subprocess.TimeoutExpired, ValueError, OSError):
+            if not os.read(stdout.fileno(), RECEIVE_BYTES):
+                process.wait(EXIT_SECONDS)
+    return process.poll()
 
 
 def _close_quietly(stream: IO[bytes]) -> None:

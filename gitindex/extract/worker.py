@@ -7,12 +7,13 @@ import resource
 import sys
 import time
 
+from gitindex.base.limits import lower_limit
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.frames import WorkRequest, pack, unpack
-from gitindex.extract.plain import plain_facts
+from gitindex.extract.frames import SCOPES, WITHOUT_SCOPES, WorkRequest, pack, unpack
+from gitindex.extract.plain import SHORT, plain_facts
 from gitindex.extract.terms import document_terms
 from gitindex.languages.facts import encode_facts
-from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts
+from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts, extract_scopes
 
 MEMORY_BYTES = 2 << 30
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
@@ -22,14 +23,16 @@ FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 
 def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
     """Return the reply to one request."""
-    if request.question:
+    if request.question == SCOPES:
+        return extract_scopes(request.data, request.language), b"", b""
+    if request.question not in (b"", WITHOUT_SCOPES):
         return _answer(request), b"", b""
     if len(request.data) > MAX_BYTES:
         facts = plain_facts(request, FactsStatus.LEXICAL, "oversize")
     elif request.language == "text":
         facts = plain_facts(request, FactsStatus.LEXICAL)
     else:
-        facts = extract_facts(request.data, request.language)
+        facts = extract_facts(request.data, request.language, scopes=not request.question)
     body, names = document_terms(request.data, [symbol.name for symbol in facts.symbols])
     return encode_facts(facts), body, names
 
@@ -37,22 +40,13 @@ def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
 def _answer(request: WorkRequest) -> bytes:
     """Return the answer to a question. Imports what it needs, which a refresh does not."""
     from gitindex.languages.scopes.flow import FLOW
-    from gitindex.languages.scopes.model import KINDS_AT, SCOPES
-    from gitindex.languages.scopes.uses import USES
+    from gitindex.languages.scopes.model import KINDS_AT
 
     data, language, question = request.data, request.language, request.question
-    if question == SCOPES:
-        from gitindex.languages.scopes.read import read_scopes
-
-        return read_scopes(data, language)
     if question.startswith(KINDS_AT):
         from gitindex.languages.scopes.quiet import read_kinds
 
         return read_kinds(data, language, question[len(KINDS_AT) :])
-    if question.startswith(USES):
-        from gitindex.languages.scopes.read_uses import read_uses
-
-        return read_uses(data, language, question[len(USES) :])
     if question == FLOW:
         from gitindex.languages.scopes.read_flow import read_flow
 
@@ -63,12 +57,15 @@ def _answer(request: WorkRequest) -> bytes:
 
 
 def main() -> int:
-    """Serve until end of input."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    """Serve until end of input; the first frame says that this process is able to."""
+    is_short = lower_limit(resource.RLIMIT_AS, MEMORY_BYTES) < MEMORY_BYTES
+    is_short |= resource.getrlimit(resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
+    lower_limit(resource.RLIMIT_CORE, 0)
     fault, _, about = os.environ.get(FAULT_VARIABLE, "").partition(":")
     needle, _, held_by = about.partition(":")
     source, sink = sys.stdin.buffer, sys.stdout.buffer
+    sink.write(pack(SHORT.encode() if is_short else b"ready"))
+    sink.flush()
     while (frame := unpack(source.read)) is not None:
         request = WorkRequest(frame[0].decode(), frame[1], frame[2])
         if fault and needle.encode() in request.data:

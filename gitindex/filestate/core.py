@@ -44,6 +44,11 @@ class FileDependency(NamedTuple):
     def changed(self) -> bool:
         return self.now not in (self.seen, UNKNOWN)
 
+    @property
+    def key(self) -> str:
+        """Its name in what was reviewed: a configuration may be called like a file."""
+        return f"{self.kind} {self.target}"
+
 
 class FileState(NamedTuple):
     """The two axes of a state: freshness and certainty."""
@@ -93,6 +98,15 @@ class States:
                 )
             )
         return found
+
+    def sources(self, path: str) -> list[str]:
+        """Return the files whose own edges make a file stale, the nearest first."""
+        found = [path]
+        for one in found:  # it grows
+            own = (edge.target for edge in self._edges[one] if edge.kind in TO_FILES)
+            stale = (to for to in own if self._freshness.get(to) is Freshness.STALE)
+            found += [to for to in sorted(set(stale)) if to not in found]
+        return [one for one in found if not self._steps[one]]
 
     def causes(self, path: str) -> list[FileDependency]:
         """Return a file's own edges that make it stale or pending."""

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from gitindex.filestate.additions import Additions
 from gitindex.filestate.configs import Configurations
-from gitindex.filestate.core import TO_FILES, FileDependency, FileRecord
+from gitindex.filestate.core import TO_FILES, UNKNOWN, FileDependency, FileRecord
 from gitindex.filestate.world import World
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.semantic.contexts import Context
 from gitindex.store.blobs import CHUNK
+from gitindex.store.history import Seen
 
 
 class _Written(NamedTuple):
@@ -66,9 +67,24 @@ class DependencyGraph:
         """Return the context that owns a file, according to the project files on disk."""
         return self._configurations.owner(path)
 
+    def reviewed(self, paths: Iterable[str], generation: int) -> dict[str, Seen]:
+        """Return what published files see of their dependencies beside that generation: edits."""
+        files = [path for path in paths if self._world.overlaid(path) is None]
+        imports = self._imports(files)
+        edges = {path: self._edges_since(path, imports[path], generation) for path in files}
+        return {path: {e.key: e.now for e in own if e.changed} for path, own in edges.items()}
+
     def _edges(self, path: str, imports: list[_Written]) -> list[FileDependency]:
-        world = self._world
-        language, since = world.files[path].language, world.history.refreshed(path)
+        history = self._world.history
+        edges = self._edges_since(path, imports, history.refreshed(path))
+        if reviewed := history.seen(path):
+            others = (edge for edge in edges if not _is_reviewed(edge, reviewed))
+            same = (e._replace(seen=e.now) for e in edges if e.now and _is_reviewed(e, reviewed))
+            edges = [*others, *same]
+        return [*edges, *self._semantic_edges(path)]
+
+    def _edges_since(self, path: str, imports: list[_Written], since: int) -> list[FileDependency]:
+        language = self._world.files[path].language
         then = self._resolver(since)
         reached = {t for i in imports for t in self._now.resolve(path, language, i)}
         saw = reached
@@ -80,7 +96,6 @@ class DependencyGraph:
                 for target in saw | reached
             ),
             *self._configurations.edges(path, since),
-            *self._semantic_edges(path),
         ]
 
     def _semantic_edges(self, path: str) -> Iterator[FileDependency]:
@@ -124,6 +139,11 @@ class DependencyGraph:
             ):
                 found[blob_id].append(_Written._make(fields))
         return {path: found[self._world.files[path].blob_id or 0] for path in paths}
+
+
+def _is_reviewed(edge: FileDependency, reviewed: Seen) -> bool:
+    """Has what it leads to now, or that it leads nowhere, been reviewed?"""
+    return edge.changed and reviewed.get(edge.key, UNKNOWN) == edge.now
 
 
 class _Remembering:

@@ -9,7 +9,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Certainty, Freshness, Layer
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, definitions, meant
-from gitindex.filestate.core import TO_FILES, UNKNOWN, States
+from gitindex.filestate.core import REFERENCE, TO_FILES, TOOL, UNKNOWN, States
 from gitindex.filestate.world import World
 
 MAX_LISTED = 50
@@ -205,19 +205,27 @@ def _culprits(seen: PacketInputs) -> list[str]:
 
 def _refresh(seen: PacketInputs) -> dict[str, Any] | None:
     """Return the smallest scope whose refresh could open the gate; None if no refresh can."""
-    chain = seen.states.chain(seen.target.path)
+    call = _call("manage_index", action="sync")
     match seen.state.freshness:
         case Freshness.CLEAN:
             return None
         case Freshness.PENDING_CHECK:
             files, command = _culprits(seen), "gitindex wait"
         case Freshness.STALE:
-            files = [chain[-1]]
-            command = f"gitindex state --refresh {_quoted(chain[-1])}"
+            files = seen.states.sources(seen.target.path)[:MAX_LISTED]
+            command = f"gitindex state --refresh {' '.join(map(_quoted, files))}"
+            call = _call("file_states", files=[safe_text(path) for path in files], refresh=True)
+            kinds = {edge.kind for path in files for edge in seen.states.causes(path)}
+            if kinds & {REFERENCE, TOOL}:  # the indexer must look again, no reader can
+                command, call = "gitindex semantic run", None
         case Freshness.DIRTY | Freshness.UNINDEXED:
             files, command = [seen.target.path], "gitindex wait"
     listed = [safe_text(path) for path in files[:MAX_LISTED]]
-    return {"scope": {"files": listed}, "command": command}
+    return {"scope": {"files": listed}, "command": command, "call": call}
+
+
+def _call(tool: str, **args: Any) -> dict[str, Any] | None:
+    return {"tool": tool, "args": args}
 
 
 def _quoted(path: str) -> str:

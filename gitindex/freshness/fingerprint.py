@@ -8,10 +8,10 @@ from gitindex.languages.table import EXTRACTOR_VERSION, grammar_set
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "6"
+SCHEMA_VERSION = "9"
 """Version of the store's tables and of the lexical fields."""
 
-POLICY_HASH = "4"
+POLICY_HASH = "5"
 """Version of the ignore policy's built-in rules; its files are part of the tree itself."""
 
 

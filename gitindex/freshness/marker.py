@@ -31,6 +31,7 @@ class CompletionMarker(NamedTuple):
     tree_id: str
     generation: int
     quarantined_files: int = 0  # of the indexed ones: no parser survived them
+    left_out: int = 0  # paths in no answer: over a limit, or without a blob
 
 
 class CompletionProof(NamedTuple):
@@ -59,14 +60,11 @@ def render_marker(marker: CompletionMarker) -> bytes:
     }
     if marker.quarantined_files:
         fields["quarantinedFiles"] = marker.quarantined_files
+    if marker.left_out:
+        fields["leftOut"] = marker.left_out
     import json  # lazily: readers parse by other means
 
     return json.dumps(fields, ensure_ascii=True).encode() + b"\n"
-
-
-def validate_completion_proof(root: str) -> CompletionProof:
-    """Is the index of the worktree at `root` proven complete by the tools that run now?"""
-    return read_marker(root)[0]
 
 
 def read_marker(root: str) -> tuple[CompletionProof, bytes]:
@@ -98,7 +96,10 @@ def _judge(canonical: str, fields: dict[str, Any] | None) -> CompletionProof:
     marker = _marker(fields)
     if marker is None:
         foreign = kind != KIND and _is_foreign(fields)
-        return _stale(ProofReason.FINGERPRINT_MISMATCH if foreign else ProofReason.INVALID_PAYLOAD)
+        if foreign:
+            mismatch = ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH
+            return CompletionProof(*mismatch)
+        return _stale(ProofReason.INVALID_PAYLOAD)
     if not _is_root(marker.codebase_path, canonical):
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, marker)
     if marker.fingerprint != runtime_fingerprint():
@@ -143,9 +144,9 @@ def _marker(fields: dict[str, Any]) -> CompletionMarker | None:
         return None
     path, completed_at, run_id, tree = map(str, texts)
     files, chunks, generation = (int(count or 0) for count in counts)
-    lost = fields.get("quarantinedFiles", 0)
-    if type(lost) is not int or lost < 0:
+    few = [fields.get(name, 0) for name in ("quarantinedFiles", "leftOut")]
+    if not all(type(count) is int and count >= 0 for count in few):
         return None
     return CompletionMarker(
-        path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation, lost
+        path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation, *few
     )

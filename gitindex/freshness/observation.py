@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
+from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import Worktree, canonical_root, worktree_at
 from gitindex.freshness.fingerprint import runtime_version
 from gitindex.freshness.marker import CompletionProof, read_marker
 from gitindex.freshness.stamp import identify_store, is_stamped, parse_stamp
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
-from gitindex.store.seal import damage_of_store
+from gitindex.store.checksums import damage_of_store
 
 if TYPE_CHECKING:
     from typing import Any
@@ -84,12 +85,22 @@ def observe(
     return seen
 
 
+def validate_completion_proof(root: str) -> CompletionProof:
+    """Is the index of the worktree at `root` proven complete by the tools that run now?"""
+    try:
+        worktree = worktree_at(canonical_root(root))
+    except (OSError, GitIndexError) as error:
+        return _probe_failed(str(error))
+    return prove(worktree)
+
+
 def prove(worktree: Worktree) -> CompletionProof:
     """The marker's proof, if the store's stamp names this very marker and this very store."""
     proof, data = read_marker(worktree.root)
     if proof.outcome not in (ProofOutcome.VALID, ProofOutcome.FINGERPRINT_MISMATCH):
         return proof
-    assert proof.marker is not None
+    if proof.marker is None:
+        return proof  # the marker of another program
     try:
         found = read_small(worktree.stamp)
         store = identify_store(worktree)
@@ -108,7 +119,7 @@ def prove(worktree: Worktree) -> CompletionProof:
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
     if proof.outcome is ProofOutcome.VALID and not is_stamped(stamp, proof.marker, data):
         return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.INVALID_PAYLOAD)
-    wrong = "facts.db was cut" if store.size < stamp.store.size else damage_of_store(worktree.store)
+    wrong = store.mismatch(stamp.store) or damage_of_store(worktree.store)
     if wrong:
         return _probe_failed(f"{DAMAGED}: {wrong}; run `gitindex index`")
     return proof._replace(settled=proof.marker.run_id == stamp.runs[0].run_id)

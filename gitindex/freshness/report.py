@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
-from gitindex.base.worktree import find_worktree
+from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.freshness.envelope import edits_left_out
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.pack_note import PackNote, read_pack_note
@@ -23,6 +26,7 @@ def show_status(
     `check` is for scripts: a proof that cannot be read is an error there.
     """
     worktree = find_worktree(path)
+    _end_edit(worktree)
     seen = observe(worktree, _scope(form, check, clean))
     verdict = judge(seen)
     edited = len(seen.head.dirty) if clean else 0
@@ -35,7 +39,7 @@ def show_status(
     elif form == "short":
         print_line(verdict.word)
     else:
-        print_line(_text(seen, verdict))
+        print_line(_text(worktree, seen, verdict))
         for line in _pack_lines(read_pack_note(worktree.store)):
             print_line(line)
         if not is_enabled(worktree):
@@ -45,6 +49,14 @@ def show_status(
     if check and verdict.freshness is FreshnessState.UNKNOWN:
         return int(Exit.ERROR)
     return int(Exit.NO if edited and verdict.code is Exit.OK else verdict.code)
+
+
+def _end_edit(worktree: Worktree) -> None:
+    """Undo an edit of the work tree that was interrupted."""
+    if os.path.lexists(worktree.edit):
+        from gitindex.base.tree_edit import undo_unfinished  # lazily: not for a prompt
+
+        undo_unfinished(worktree)
 
 
 def _scope(form: str, check: bool, clean: bool) -> EditScope:
@@ -69,17 +81,24 @@ def _pack_lines(note: PackNote) -> list[str]:
     return lines
 
 
-def _text(seen: Observation, verdict: Verdict) -> str:
+def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
     edits = seen.head.edits
     laid_over = ""
     if edits and verdict.code in (Exit.OK, Exit.NO):
         laid_over = f"; {counted(edits, 'edited paths')} laid over"
+        over = edits_left_out(worktree.root, seen.head)
+        if over:
+            laid_over = f"; {counted(edits, 'edited paths')}, {over} over the budget of an answer"
     never = verdict.why.startswith("not indexed")  # "stale" would be a riddle there
     lines = [verdict.why if never else f"{verdict.word}: {verdict.why}{laid_over}"]
     lost = seen.proof.marker.quarantined_files if seen.proof.marker else 0
     if lost and verdict.code in (Exit.OK, Exit.NO):
         paths = f"{lost} file{'s' if lost > 1 else ''}"
         lines.append(f"  {paths} could not be parsed: see `gitindex status --skipped`")
+    left_out = seen.proof.marker.left_out if seen.proof.marker else 0
+    if left_out and verdict.code in (Exit.OK, Exit.NO):
+        paths = f"{left_out} path{'s' if left_out > 1 else ''}"
+        lines.append(f"  {paths} left out of every answer: see `gitindex status --skipped`")
     if seen.progress is not None and seen.progress.progress_pct is not None:
         lines.append(f"  {seen.progress.progress_pct:.0f} %")
     elif seen.progress is not None and (seen.progress.phase or "").startswith("waiting"):

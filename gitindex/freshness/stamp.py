@@ -1,6 +1,6 @@
 """The stamp: what ties a completion marker to the store it was made from. Its only reader and writer.
 
-It lies in the store and names the database file, and for each run its commit, its tree and the digest of
+It lies in the store and names both halves of it, and for each run its commit, its tree and the digest of
 its marker: a marker that says anything else proves nothing. docs/design.md, "`status` opens no database",
 says why and in which order stamp, publish and marker are written.
 """
@@ -14,21 +14,38 @@ from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionMarker, render_marker
 from gitindex.git.interface import blob_id
+from gitindex.store.checksums import GONE, META, Half, half_of_database, half_of_lexical, parse_half
 
-FORMAT = "gitindex_stamp_v2"
+FORMAT = "gitindex_stamp_v3"
 NONE = "-"
 MAX_RUNS = 4
 """Runs a stamp names: the newest, and those whose marker may still be on disk."""
 
 
-class StoreFile(NamedTuple):
-    """Tells one store from a copy at the same path, and a whole one from one that was cut.
+class StoreIdentity(NamedTuple):
+    """Tells one store from a copy at the same path, a whole one from one that was cut, and halves of one
+    generation from those of two.
 
-    By its inode and size alone: to open the database by hand would drop SQLite's locks.
+    By metadata alone: to open the database by hand would drop SQLite's locks.
     """
 
     inode: int
-    size: int  # never shrinks while the store lives
+    size: int  # of the database: never shrinks while the store lives
+    log: int = 0  # size of its log: what was published may still lie there, and nowhere else
+    facts: Half = Half()
+    lexical: Half = Half()
+
+    def mismatch(self, named: StoreIdentity) -> str:
+        """Describe which part is older than the named one, or of another store; empty if none is."""
+        if self.size < named.size:
+            return "facts.db was cut"
+        if self.facts != Half() and self.facts.precedes(named.facts):
+            return "facts.db is of another generation"
+        if named.log and not self.log and self.facts == named.facts != Half():
+            return "facts.db-wal is gone"
+        if self.lexical.precedes(named.lexical):
+            return "lexical/ is of another generation"
+        return ""
 
 
 class StampedRun(NamedTuple):
@@ -41,9 +58,9 @@ class StampedRun(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """The database file, and the runs whose marker counts, newest first."""
+    """The store, and the runs whose marker counts, newest first."""
 
-    store: StoreFile
+    store: StoreIdentity
     runs: tuple[StampedRun, ...]
 
     def run(self, run_id: str) -> StampedRun | None:
@@ -52,15 +69,26 @@ class Stamp(NamedTuple):
 
     def render(self) -> bytes:
         """The file's bytes: a line for the store, then one for each run."""
-        lines = [f"{FORMAT} {self.store.inode} {self.store.size}"]
+        inode, size, log, facts, lexical = self.store
+        if facts == GONE:
+            facts = Half()
+        lines = [f"{FORMAT} {inode} {size} {log} {facts} {lexical}"]
         return "".join(f"{line}\n" for line in (*lines, *map(" ".join, self.runs))).encode()
 
 
-def identify_store(worktree: Worktree) -> StoreFile:
+def identify_store(worktree: Worktree) -> StoreIdentity:
     """The store that is there now. FileNotFoundError where either half of it is gone."""
-    os.stat(os.path.join(worktree.lexical, "meta.json"))
+    os.stat(os.path.join(worktree.lexical, META))
     found = os.stat(worktree.database)
-    return StoreFile(found.st_ino, found.st_size)
+    facts = half_of_database(worktree.store)
+    try:
+        log = os.stat(f"{worktree.database}-wal").st_size
+    except FileNotFoundError:
+        log = 0
+    if half_of_database(worktree.store) != facts:
+        facts, log = Half(), 0  # somebody moves the log into the database
+    lexical = half_of_lexical(worktree.lexical)
+    return StoreIdentity(found.st_ino, found.st_size, log, facts, lexical)
 
 
 def read_stamp(path: str) -> Stamp | None:
@@ -73,15 +101,18 @@ def parse_stamp(data: bytes) -> Stamp | None:
     head, *lines = data.decode("ascii", "replace").splitlines() or [""]
     words = head.split(" ")
     runs = [line.split(" ") for line in lines]
-    if len(words) != 3 or words[0] != FORMAT or not (words[1].isdecimal() and words[2].isdecimal()):
+    numbers = words[1:4]
+    if len(words) != 8 or words[0] != FORMAT or not all(map(str.isdecimal, numbers)):
         return None
     if not runs or any(len(run) != 4 for run in runs):
         return None
-    store = StoreFile(int(words[1]), int(words[2]))
+    halves = parse_half(" ".join(words[4:6])), parse_half(" ".join(words[6:]))
+    inode, size, log = map(int, numbers)
+    store = StoreIdentity(inode, size, log, *halves)
     return Stamp(store, tuple(StampedRun(*run) for run in runs))
 
 
-def announce_run(worktree: Worktree, run_id: str, store: StoreFile) -> None:
+def announce_run(worktree: Worktree, run_id: str, store: StoreIdentity) -> None:
     """Name a run before it changes anything: from here on no older marker is fresh.
 
     The runs before it stay named: their marker serves until the new one is written.
@@ -92,20 +123,21 @@ def announce_run(worktree: Worktree, run_id: str, store: StoreFile) -> None:
         write_atomic(worktree.stamp, stamp.render())
 
 
-def publish_marker(worktree: Worktree, marker: CompletionMarker, store: StoreFile) -> None:
+def publish_marker(worktree: Worktree, marker: CompletionMarker, store: StoreIdentity) -> None:
     """Write the digest of a new marker into the stamp, then the marker. Only after a publish."""
     data = render_marker(marker)
     run = _stamped(marker, data)
     stamp = Stamp(store, (run, *_proven_runs(worktree, run.run_id)))
     write_atomic(worktree.stamp, stamp.render(), durable=False)
-    write_atomic(worktree.marker, data, scratch=worktree.store)
+    there = os.path.lexists(worktree.marker)
+    write_atomic(worktree.marker, data, scratch=worktree.store, existing=there)
 
 
-def restamp(path: str, store: StoreFile) -> None:
-    """Note that the database file has grown."""
+def restamp(path: str, store: StoreIdentity) -> None:
+    """Note that the store has changed, by its writer."""
     stamp = read_stamp(path)
     if stamp is not None and stamp.store != store:
-        write_atomic(path, stamp._replace(store=store).render())
+        write_atomic(path, stamp._replace(store=store).render(), existing=True)
 
 
 def is_stamped(stamp: Stamp, marker: CompletionMarker, data: bytes) -> bool:

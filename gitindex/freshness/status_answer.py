@@ -6,7 +6,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.envelope import OverlayCoverage, freshness_object
+from gitindex.freshness.envelope import OverlayCoverage, edits_left_out, freshness_object
 from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.freshness.gate import (
     GateInput,
@@ -47,7 +47,7 @@ def status_envelope(
         "hooksEnabled": is_enabled(worktree),
         "indexing": indexing_fields(seen.progress),
         "indexStatus": status_fields(_reader_status(worktree, marker, verdict)),
-        "freshness": _freshness(seen, verdict, status is None),
+        "freshness": _freshness(worktree, seen, verdict, status is None),
         "indexedFiles": marker.indexed_files if marker else 0,
         "quarantinedFiles": marker.quarantined_files if marker else 0,
         "generation": marker.generation if marker else 0,
@@ -65,11 +65,16 @@ def status_envelope(
     return envelope
 
 
-def _freshness(seen: Observation, verdict: Verdict, served: bool) -> FreshnessFields:
+def _freshness(
+    worktree: Worktree, seen: Observation, verdict: Verdict, served: bool
+) -> FreshnessFields:
     marker, edits = seen.proof.marker, seen.head.edits
     mode = "skipped_indexing" if seen.progress else "served"
     commit = marker.head_commit if marker else None
-    coverage = OverlayCoverage(pending=edits) if served and edits is not None else None
+    coverage = None
+    if served and edits is not None:
+        left_out = edits_left_out(worktree.root, seen.head) + (marker.left_out if marker else 0)
+        coverage = OverlayCoverage(pending=edits, left_out=left_out)
     return freshness_object(verdict.freshness, seen.head, commit, mode, coverage)
 
 

@@ -53,7 +53,7 @@ class GitFailed(GitIndexError):
 
 def clean_env(root: str = "/") -> dict[str, str]:
     """Return the environment of every child: no GIT_*, no PYTHON*, no prompt, no lock, no fetch, no
-    filter that only the repository defines.
+    filter that only the repository defines; the work tree is the folder that holds `.git`.
 
     Git before 2.45 ignores GIT_NO_LAZY_FETCH: without a protocol it reaches no remote either.
     Replaced objects are not followed: everything here is keyed by id.
@@ -70,6 +70,8 @@ def clean_env(root: str = "/") -> dict[str, str]:
         LC_ALL="C",
     )
     if root != "/":
+        if os.path.lexists(os.path.join(root, ".git")):
+            env["GIT_WORK_TREE"] = root  # whatever `core.worktree` says
         env |= filter_overrides(
             root, lambda: run_program(git_argv(root, QUESTION, env), env).output
         )
@@ -150,6 +152,21 @@ def empty_tree(root: str) -> str:
 def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
     """Return the contents of some blobs; those that git does not have here are left out."""
     return read_objects(oids, view_env(worktree_at(root), len(oids[0]))) if oids else {}
+
+
+def blob_sizes(root: str, oids: list[str]) -> dict[str, int]:
+    """Return the sizes of some blobs; those that git does not have here are left out."""
+    found: dict[str, int] = {}
+    env = clean_env(root) if oids else {}
+    for at in range(0, len(oids), BLOBS_AT_ONCE):
+        names = "".join(f"{oid}\n" for oid in oids[at : at + BLOBS_AT_ONCE]).encode()
+        form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
+        told = try_git(root, "cat-file", form, stdin=names, env=env).output
+        for line in told.decode("ascii", "replace").splitlines():
+            oid, kind, size = (*line.split(" "), "", "")[:3]
+            if kind == "blob":
+                found[oid] = int(size)
+    return found
 
 
 def read_objects(oids: Iterable[str], view: dict[str, str]) -> dict[str, bytes]:

@@ -5,6 +5,9 @@ ident stays unchanged for `git status` after that attribute is removed, although
 other bytes from it. Such a file differs in size from its blob. The runner records which pairs of
 size and blob are equal in size (true for ever), and which of the others the current attributes
 explain; a reader checks only files in neither record.
+
+A filter driver may keep the size. Where one is configured, or was when the runner looked, sizes say
+nothing: the bytes of each file are compared once with its blob, and the record holds its stat data.
 """
 
 from __future__ import annotations
@@ -12,25 +15,29 @@ from __future__ import annotations
 import os
 from itertools import chain
 from struct import iter_unpack
+from zlib import crc32
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.digest import sha256
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import clean_env, try_git
-from gitindex.git.index_file import SizedEntry
+from gitindex.git.command import blob_sizes, clean_env, git_program, try_git
+from gitindex.git.config_files import may_be_anywhere
+from gitindex.git.index_file import ID, SIZE, SizedEntry
 from gitindex.git.interface import blob_id
 from gitindex.git.shadow_index import CHECKSUM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Beyond = Callable[[frozenset[bytes]], list[SizedEntry]]
+    Beyond = Callable[[frozenset[bytes], int], list[SizedEntry]]
 
 ATTRIBUTES = ("text", "crlf", "eol", "ident", "working-tree-encoding", "filter")
 _SETTINGS = r"^(core\.(autocrlf|eol)|filter\..*\.(clean|process))$"
 _UNFILTERED = frozenset({b"unspecified", b"unset", b"set", b""})
-FORMAT = b"gitindex_conversions_v1"
+FORMAT = b"gitindex_conversions_v2"
+MAX_COMPARED = 2_000
+"""Files that a reader compares with their blobs; beyond it, it says that its answer is not exact."""
 MAX_NOTE = 1 << 26
 MAX_BYTES = 4 << 20
 """Larger files are not indexed, so their bytes change no answer."""
@@ -45,11 +52,24 @@ class ConversionNote(NamedTuple):
 
     checksum: bytes  # of that index
     attributes: str  # a digest of those that apply to the paths below
-    explained: dict[bytes, bytes]  # path to size and blob: sizes differ, and attributes explain why
+    explained: dict[bytes, bytes]  # path to key: bytes differ, and attributes explain why
     differ: tuple[bytes, ...]  # paths whose bytes the attributes do not explain
+    by_bytes: bool = False  # a filter driver was configured once: sizes say nothing
+
+    @property
+    def start(self) -> int:
+        """Where the key of an entry begins: at its size, or with all of its stat data."""
+        return 0 if self.by_bytes else SIZE
 
 
 NO_NOTE = ConversionNote(b"", "", {}, ())
+
+
+class Converted(NamedTuple):
+    """Paths whose bytes are now another blob, and how many files were not compared."""
+
+    paths: list[bytes]
+    not_compared: int = 0
 
 
 class AttributesNow(NamedTuple):
@@ -60,59 +80,67 @@ class AttributesNow(NamedTuple):
     digest: str
 
 
-def plain_file(worktree: Worktree) -> str:
-    """Return the path of the record of pairs of size and blob that are equal in size."""
-    return f"{worktree.shadow}.plain"
+def known_file(worktree: Worktree, note: ConversionNote) -> str:
+    """Return the path of the record of keys whose files are as their blobs."""
+    return f"{worktree.shadow}.{'compared' if note.by_bytes else 'plain'}"
 
 
 def note_file(worktree: Worktree) -> str:
-    """Return the path of the record of the other pairs."""
+    """Return the path of the record of the other files."""
     return f"{worktree.shadow}.conversions"
 
 
-def read_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
-    """Return the pairs of size and blob, as in git's index, whose file is as long as the blob."""
-    return _pairs(plain_file(worktree), width) | shared_plain(worktree, width)
+def read_known(worktree: Worktree, note: ConversionNote, id_bytes: int) -> frozenset[bytes]:
+    """Return the keys of entries whose file is as its blob: as long, or the same bytes."""
+    width = ID - note.start + id_bytes
+    return _keys(known_file(worktree, note), width) | shared_known(worktree, note, id_bytes)
 
 
-def shared_plain(worktree: Worktree, width: int) -> frozenset[bytes]:
-    """Return those that the record of the main worktree has, if this is another: they are true for all."""
-    if worktree.id == "main":
+def shared_known(worktree: Worktree, note: ConversionNote, id_bytes: int) -> frozenset[bytes]:
+    """Return those of the main worktree, if this is another: sizes are true for all."""
+    if worktree.id == "main" or note.by_bytes:
         return frozenset()
-    return _pairs(os.path.join(os.path.dirname(worktree.shadow), "main.plain"), width)
+    path = os.path.join(os.path.dirname(worktree.shadow), "main.plain")
+    return _keys(path, ID - note.start + id_bytes)
 
 
-def _pairs(path: str, width: int) -> frozenset[bytes]:
-    data = read_small(path, MAX_NOTE) or b""
+def _keys(path: str, width: int) -> frozenset[bytes]:
+    try:
+        data = read_small(path, MAX_NOTE) or b""
+    except OSError:
+        return frozenset()
     whole = len(data) - len(data) % width
     return frozenset(chain.from_iterable(iter_unpack(f"{width}s", data[:whole])))
 
 
 def read_conversions(worktree: Worktree) -> ConversionNote:
-    """Return the runner's record; an empty one if there is none."""
-    head, _, body = (read_small(note_file(worktree), MAX_NOTE) or b"").partition(b"\n")
-    words = head.split(b" ")
-    if len(words) != 3 or words[0] != FORMAT:
+    """Return the runner's record; an empty one if there is none, or it is not what was written."""
+    try:
+        head, _, body = (read_small(note_file(worktree), MAX_NOTE) or b"").partition(b"\n")
+        kind, checksum, attributes, mode, crc = head.decode("ascii").split(" ")
+        if kind.encode() != FORMAT or int(crc, 16) != crc32(body, crc32(mode.encode())):
+            return NO_NOTE
+        explained: dict[bytes, bytes] = {}
+        differ: list[bytes] = []
+        for record in body.split(b"\0")[:-1]:
+            key, _, path = record.partition(b" ")
+            if key == b"-":
+                differ.append(path)
+            else:
+                explained[path] = bytes.fromhex(key.decode())
+        found = bytes.fromhex(checksum), attributes, explained, tuple(differ), mode == "bytes"
+        return ConversionNote(*found)
+    except (OSError, ValueError):
         return NO_NOTE
-    explained: dict[bytes, bytes] = {}
-    differ: list[bytes] = []
-    for record in body.split(b"\0")[:-1]:
-        pair, _, path = record.partition(b" ")
-        if pair == b"-":
-            differ.append(path)
-        else:
-            explained[path] = bytes.fromhex(pair.decode())
-    return ConversionNote(
-        bytes.fromhex(words[1].decode()), words[2].decode(), explained, tuple(differ)
-    )
 
 
 def render_conversions(note: ConversionNote) -> bytes:
     """Serialize the record."""
-    parts = [b"%s %s %s\n" % (FORMAT, note.checksum.hex().encode(), note.attributes.encode())]
-    parts += [b"%s %s\0" % (pair.hex().encode(), path) for path, pair in note.explained.items()]
-    parts += [b"- %s\0" % path for path in note.differ]
-    return b"".join(parts)
+    parts = [b"%s %s\0" % (key.hex().encode(), path) for path, key in note.explained.items()]
+    body = b"".join([*parts, *[b"- %s\0" % path for path in note.differ]])
+    mode = b"bytes" if note.by_bytes else b"sizes"
+    fields = FORMAT, note.checksum.hex().encode(), note.attributes.encode(), mode
+    return b"%s %08x\n" % (b" ".join(fields), crc32(body, crc32(mode))) + body
 
 
 def is_noted(note: ConversionNote, checksum: bytes) -> bool:
@@ -120,28 +148,51 @@ def is_noted(note: ConversionNote, checksum: bytes) -> bool:
     return len(checksum) == CHECKSUM and any(checksum) and note.checksum == checksum
 
 
+def in_use(worktree: Worktree, note: ConversionNote) -> ConversionNote:
+    """Return the record as it counts now: of sizes only where no filter driver is configured."""
+    if note.by_bytes or not may_keep_sizes(worktree):
+        return note
+    return NO_NOTE._replace(by_bytes=True)
+
+
 def converted_paths(
     worktree: Worktree, beyond: Beyond, checksum: bytes, id_bytes: int, shadowed: bool
-) -> list[bytes]:
+) -> Converted:
     """Return paths that `git status` reports as unchanged, but whose bytes are now another blob.
 
-    `beyond` gives the entries of the index whose pair is not known; `checksum` is that of the
+    `beyond` gives the entries of the index whose key is not known; `checksum` is that of the
     index. Git itself re-reads a file whose recorded size is 0, but not through the copy of its
     index.
     """
     note = read_conversions(worktree)
     if is_noted(note, checksum) and still_explained(worktree, note):
-        return list(note.differ)
-    entries = beyond(read_plain(worktree, 4 + id_bytes))
+        return Converted(list(note.differ))
+    note = in_use(worktree, note)
+    entries = beyond(read_known(worktree, note, id_bytes), note.start)
     if entries and note.explained and still_explained(worktree, note):
-        entries = [entry for entry in entries if note.explained.get(entry.path) != entry.pair]
+        entries = [entry for entry in entries if note.explained.get(entry.path) != entry.key]
     if not shadowed:
         entries = [entry for entry in entries if entry.size]
-    suspects = other_sizes(worktree, entries) if len(entries) > FEW else entries
-    unlike = unlike_blob(worktree, suspects) if suspects else []
+    if not note.by_bytes and len(entries) > FEW:
+        entries = other_sizes(worktree, entries)
+    unlike = unlike_blob(worktree, entries[:MAX_COMPARED]) if entries else []
+    left = max(0, len(entries) - MAX_COMPARED)
     if not unlike:
-        return []
-    return differing(worktree, unlike, attributes_now(worktree, [e.path for e in unlike]))
+        return Converted([], left)
+    now = attributes_now(worktree, [entry.path for entry in unlike])
+    return Converted(differing(worktree, unlike, now), left)
+
+
+def may_keep_sizes(worktree: Worktree) -> bool:
+    """Is a filter driver configured that writes other bytes than the blob's, perhaps as many?
+
+    Not that of git-lfs: what it writes is as long as a pointer by chance only.
+    """
+    env = clean_env()  # drivers of the repository count, too: git itself has run them
+    if not may_be_anywhere(b"filter", worktree, git_program(env)):
+        return False
+    asked = "config", "-z", "--get-regexp", r"^filter\..*\.(smudge|process)$"
+    return bool(_drivers(try_git(worktree.root, *asked, env=env).output) - {b"lfs"})
 
 
 def still_explained(worktree: Worktree, note: ConversionNote) -> bool:
@@ -154,17 +205,8 @@ def still_explained(worktree: Worktree, note: ConversionNote) -> bool:
 
 def other_sizes(worktree: Worktree, entries: list[SizedEntry]) -> list[SizedEntry]:
     """Return the entries whose blob has another size, or is missing here."""
-    env = clean_env(worktree.root)
-    form = "--batch-check=%(objectsize)"
-    found: list[SizedEntry] = []
-    at_once = NAMES_AT_ONCE // 65
-    for at in range(0, len(entries), at_once):
-        part = entries[at : at + at_once]
-        names = "".join(f"{entry.oid}\n" for entry in part).encode()
-        told = try_git(worktree.root, "cat-file", form, stdin=names, env=env).output.split(b"\n")
-        sizes = [*told, *([b""] * len(part))]
-        found += [e for e, size in zip(part, sizes, strict=False) if size != b"%d" % e.size]
-    return found
+    sizes = blob_sizes(worktree.root, [entry.oid for entry in entries])
+    return [entry for entry in entries if sizes.get(entry.oid) != entry.size]
 
 
 def attributes_now(worktree: Worktree, paths: list[bytes]) -> AttributesNow:

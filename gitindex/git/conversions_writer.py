@@ -5,18 +5,18 @@ from __future__ import annotations
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.worktree import Worktree
 from gitindex.git.conversions import (
-    NO_NOTE,
     ConversionNote,
     attributes_now,
     differing,
+    in_use,
     is_noted,
+    known_file,
     note_file,
     other_sizes,
-    plain_file,
     read_conversions,
-    read_plain,
+    read_known,
     render_conversions,
-    shared_plain,
+    shared_known,
     still_explained,
     unlike_blob,
 )
@@ -39,32 +39,32 @@ def note_conversions(worktree: Worktree, digits: int) -> None:
     steady = still_explained(worktree, held)
     if steady and is_noted(held, look.checksum):
         return
-    known = read_plain(worktree, 4 + look.id_bytes)
-    if (
-        len(known) > MAX_OLD * look.entries
-    ):  # most are of files as they were: keep those of this index
-        known &= frozenset(entry.pair for entry in look.beyond(frozenset()))
-    entries = look.beyond(known)
+    held = in_use(worktree, held)
+    known = read_known(worktree, held, look.id_bytes)
+    if len(known) > MAX_OLD * look.entries:
+        # Most are of files as they were: keep those of this index.
+        known &= frozenset(entry.key for entry in look.beyond(frozenset(), held.start))
+    entries = look.beyond(known, held.start)
     seen = held.explained if steady else {}
-    new = [e for e in entries if seen.get(e.path) != e.pair]
-    others = other_sizes(worktree, new)
-    plain = known | {e.pair for e in new} - {e.pair for e in others}
-    suspects = [entry for entry in entries if entry.pair not in plain]
-    note = _explain(worktree, look.checksum, suspects, others)
+    new = [e for e in entries if seen.get(e.path) != e.key]
+    others = unlike_blob(worktree, new) if held.by_bytes else other_sizes(worktree, new)
+    plain = known | {e.key for e in new} - {e.key for e in others}
+    suspects = [entry for entry in entries if entry.key not in plain]
+    note = _explain(worktree, held._replace(checksum=look.checksum), suspects, others)
     if identity_of(index_of(worktree)) != before:
         return  # git is at work: the next run will do
-    if not plain <= shared_plain(worktree, 4 + look.id_bytes) and plain != known:
-        write_atomic(plain_file(worktree), b"".join(sorted(plain)), durable=False)
+    if not plain <= shared_known(worktree, held, look.id_bytes) and plain != known:
+        write_atomic(known_file(worktree, held), b"".join(sorted(plain)), durable=False)
     write_unread(note_file(worktree), render_conversions(note))
 
 
 def _explain(
-    worktree: Worktree, checksum: bytes, suspects: list[SizedEntry], new: list[SizedEntry]
+    worktree: Worktree, held: ConversionNote, suspects: list[SizedEntry], new: list[SizedEntry]
 ) -> ConversionNote:
-    """Return the record of files whose size differs from their blob's; compares `new` ones."""
+    """Return the record of files that are not as their blobs; compares `new` ones."""
     if not suspects:
-        return NO_NOTE._replace(checksum=checksum, attributes="-")
+        return held._replace(attributes="-", explained={}, differ=())
     now = attributes_now(worktree, [entry.path for entry in suspects])
     differ = set(differing(worktree, unlike_blob(worktree, new), now))
-    explained = {e.path: e.pair for e in suspects if e.path not in differ}
-    return ConversionNote(checksum, now.digest, explained, tuple(sorted(differ)))
+    explained = {e.path: e.key for e in suspects if e.path not in differ}
+    return held._replace(attributes=now.digest, explained=explained, differ=tuple(sorted(differ)))

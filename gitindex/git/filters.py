@@ -7,12 +7,10 @@ the repository's configuration defines are overridden, and their files are compa
 
 from __future__ import annotations
 
-import os
-
-from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.worktree import worktree_at
+from gitindex.git.config_files import may_mention, own_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,10 +58,6 @@ def _may_define(root: str) -> bool:
     """False only if the repository's configuration names neither a filter nor another file."""
     try:
         worktree = worktree_at(root)
-        files = (worktree.common_dir, "config"), (worktree.git_dir, "config.worktree")
-        texts = [read_small(os.path.join(*file)) for file in files]
     except GitIndexError:
         return False  # not a repository: git will report it
-    except OSError:
-        return True
-    return any(word in (text or b"").lower() for text in texts for word in (b"filter", b"include"))
+    return may_mention(own_files(worktree), b"filter", b"include")

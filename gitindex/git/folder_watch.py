@@ -37,23 +37,25 @@ class FolderWatch:
     def count(self) -> int:
         """Return a number that changes with every event."""
         with self._lock:
-            while events := self._read():
+            while events := events_of(self._queue):
                 self._count += 1
-                self._note(events)
+                for mask, _ in events:
+                    if mask & _LOST or (mask & _FOLDER and mask & _CAME):
+                        self.is_whole = False
             return self._count
 
-    def _read(self) -> bytes:
-        with contextlib.suppress(BlockingIOError):
-            return os.read(self._queue, _AT_ONCE)
-        return b""
 
-    def _note(self, events: bytes) -> None:
-        at = 0
-        while at < len(events):
-            _, mask, _, length = _EVENT.unpack_from(events, at)
-            if mask & _LOST or (mask & _FOLDER and mask & _CAME):
-                self.is_whole = False
-            at += _EVENT.size + length
+def events_of(queue: int) -> list[tuple[int, bytes]]:
+    """Return the events that wait: what happened, and the name in its folder."""
+    data, at = b"", 0
+    found: list[tuple[int, bytes]] = []
+    with contextlib.suppress(BlockingIOError):
+        data = os.read(queue, _AT_ONCE)
+    while at < len(data):
+        _, mask, _, length = _EVENT.unpack_from(data, at)
+        at += _EVENT.size + length
+        found.append((mask, data[at - length : at].rstrip(b"\0")))
+    return found
 
 
 def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
@@ -61,10 +63,14 @@ def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
 
     Other programs of the user need watches, too: there is none if it would take a large share.
     """
-    if _watch_folders is None or folders.count(b"\0") > _allowed() // SHARE:
-        return None
+    queue = None if folders.count(b"\0") > _allowed() // SHARE else event_queue(root, folders)
+    return None if queue is None else FolderWatch(queue)
+
+
+def event_queue(root: str, folders: bytes) -> int | None:
+    """Return a descriptor of the events of these folders; None if the system does not allow it."""
     try:
-        return FolderWatch(_watch_folders(os.fsencode(root), folders))
+        return _watch_folders(os.fsencode(root), folders) if _watch_folders else None
     except OSError:
         return None  # a limit, or not Linux
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git, try_git
-from gitindex.git.conversions import converted_paths
+from gitindex.git.conversions import Converted, converted_paths
 from gitindex.git.index_file import (
     SECOND,
     SizedEntry,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 4 << 20
 """Larger files are hashed by git."""
 PATHS_AT_ONCE = 200
+_NUMBER = compile_later(rb"\d+")
+"""Of an entry as `git ls-files --debug` prints it: times, device, inode, user, group, size, flags."""
 MAX_FILTERED = 2_000
 """Maximum number of files that git is asked to filter; further ones count as edited."""
 
@@ -54,34 +57,37 @@ def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
         with open(index_of(worktree), "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        return IndexLook([], lambda _known: [], b"", id_bytes, 0)
+        return IndexLook([], lambda _known, _start: [], b"", id_bytes, 0)
     checksum = data[-CHECKSUM:]
     try:
         unchecked = find_unchecked(data, id_bytes)
         # no functools: a prompt would pay 3 ms for it
         return IndexLook(
             unchecked,
-            lambda known: entries_beyond(data, id_bytes, known),
+            lambda known, start: entries_beyond(data, id_bytes, known, start),
             checksum,
             id_bytes,
             int.from_bytes(data[8:12]),
         )
     except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
         records = list(_records(worktree))
-        sized = [entry for record in records if (entry := _sized(record))]
         return IndexLook(
             [found for record in records if (found := _unchecked(record))],
-            lambda known: [entry for entry in sized if entry.pair not in known],
+            lambda known, start: [
+                entry
+                for record in records
+                if (entry := _sized(record, start)) and entry.key not in known
+            ],
             checksum,
             id_bytes,
             len(records),
         )
 
 
-def hidden_paths(worktree: Worktree, look: IndexLook, shadowed: bool) -> list[bytes]:
+def hidden_paths(worktree: Worktree, look: IndexLook, shadowed: bool) -> Converted:
     """Return tracked paths that differ although `git status` does not show it."""
-    found = edited_paths(worktree, look.unchecked)
-    return found + converted_paths(worktree, look.beyond, look.checksum, look.id_bytes, shadowed)
+    found = converted_paths(worktree, look.beyond, look.checksum, look.id_bytes, shadowed)
+    return found._replace(paths=edited_paths(worktree, look.unchecked) + found.paths)
 
 
 def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
@@ -157,12 +163,13 @@ def _unchecked(record: _Record) -> UncheckedEntry | None:
     return UncheckedEntry(record.path, record.mode, record.oid, times, covered, record.tag in "sS")
 
 
-def _sized(record: _Record) -> SizedEntry | None:
+def _sized(record: _Record, start: int) -> SizedEntry | None:
     if record.mode >> 12 != 8 or _is_covered(record):
         return None
-    size = int(record.told.split(b"size: ", 1)[1].split(b"\t", 1)[0])
-    pair = (size & 0xFFFFFFFF).to_bytes(4) + bytes.fromhex(record.oid)
-    return SizedEntry(record.path, record.oid, pair, size)
+    numbers = [int(text) & 0xFFFFFFFF for text in _NUMBER.findall(record.told)[:9]]
+    *times_and_inode, user, group, size = numbers
+    stat = b"".join(n.to_bytes(4) for n in (*times_and_inode, record.mode, user, group, size))
+    return SizedEntry(record.path, record.oid, stat[start:] + bytes.fromhex(record.oid), size)
 
 
 def _is_covered(record: _Record) -> bool:

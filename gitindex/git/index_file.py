@@ -24,8 +24,8 @@ ENTRIES = HEADER.size
 _STAT_BYTES = 36
 _EXTENDED = 0x40  # of the first byte of the flags
 _FULL = struct.Struct(">IIII8xI")  # both times with their nanoseconds, mode
-_SIZE = 36  # offset of the size of an entry's file
-_ID = 40  # offset of the id of an entry
+SIZE = 36  # offset of the size of an entry's file
+ID = 40  # offset of the id of an entry
 _MORE = struct.Struct(">H")
 _ASSUMED, EXTENDED_FLAG, _NAME = 0x8000, 0x4000, 0x0FFF
 _SKIPPED = 0x4000  # in the second flags
@@ -56,38 +56,40 @@ class SizedEntry(NamedTuple):
 
     path: bytes
     oid: str
-    pair: bytes  # size and id, as the index has them
+    key: bytes  # size and id, as the index has them; or all stat data and id
     size: int
 
 
-def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
-    """Return regular files that git checks and whose pair of size and id is not known."""
+def entries_beyond(
+    data: bytes, id_bytes: int, known: frozenset[bytes], start: int = SIZE
+) -> list[SizedEntry]:
+    """Return regular files that git checks and whose key is not known: the entry from `start` to its id."""
     try:
         kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
-        return _beyond(data, count, id_bytes, known)
+        return _beyond(data, count, id_bytes, known, start)
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
 
 
-def _beyond(data: bytes, count: int, id_bytes: int, known: frozenset[bytes]) -> list[SizedEntry]:
+def _beyond(
+    data: bytes, count: int, id_bytes: int, known: frozenset[bytes], first: int
+) -> list[SizedEntry]:
     found = []
     fixed, flags_of = 42 + id_bytes, _MORE.unpack_from
-    for at in _odd_entries(data, count, id_bytes, known)[0]:
-        pair = data[at + _SIZE : at + _ID + id_bytes]
-        (flags,) = flags_of(data, at + _ID + id_bytes)
+    by_size = known if first == SIZE else frozenset[bytes]()  # others are compared below
+    for at in _odd_entries(data, count, id_bytes, by_size)[0]:
+        key = data[at + first : at + ID + id_bytes]
+        (flags,) = flags_of(data, at + ID + id_bytes)
         start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
         more = flags_of(data, start - 2)[0] if flags & EXTENDED_FLAG else 0
         mode = int.from_bytes(data[at + 24 : at + 28])
-        if pair not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
+        if key not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
             path = data[start : data.index(b"\0", start)]
-            found.append(SizedEntry(path, pair[4:].hex(), pair, _size(pair)))
+            size = int.from_bytes(data[at + SIZE : at + ID])
+            found.append(SizedEntry(path, key[ID - first :].hex(), key, size))
     return found
-
-
-def _size(pair: bytes) -> int:
-    return int.from_bytes(pair[:4])
 
 
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
@@ -151,7 +153,7 @@ def odd_entries(
         if known is None:
             odd = flags > _NAME or changed != modified
         else:
-            odd = flags & EXTENDED_FLAG or data[at + _SIZE : at + _ID + id_bytes] not in known
+            odd = flags & EXTENDED_FLAG or data[at + SIZE : at + ID + id_bytes] not in known
         if odd or length == _NAME:
             found.append(at)
             start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
@@ -172,7 +174,7 @@ def compiled_part(data: bytes) -> ModuleType | None:
 def _entry(data: bytes, at: int, fixed: int, path: bytes) -> UncheckedEntry:
     changed, changed_ns, modified, modified_ns, mode = _FULL.unpack_from(data, at)
     times = changed * SECOND + changed_ns, modified * SECOND + modified_ns
-    oid = data[at + _ID : at + fixed - 2].hex()
+    oid = data[at + ID : at + fixed - 2].hex()
     return UncheckedEntry(path, mode, oid, times, covered=False, may_miss=False)
 
 

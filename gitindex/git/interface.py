@@ -16,10 +16,8 @@ LINK = 0o120000
 GITLINK = 0o160000
 TREE = 0o040000
 MAX_ENTRIES = 1_000_000
-"""A tree with more paths than this is treated as a bomb."""
-MAX_REPEATED = 50_000
-"""Maximum number of paths below folders that the same tree has in several places. A few small
-objects, each of which lists the next one ten times, are millions of paths."""
+"""Paths of one tree. A few small objects, each of which lists the next one ten times, are more: folders
+beyond it are left out, which every answer counts."""
 
 
 class Head(NamedTuple):
@@ -30,7 +28,7 @@ class Head(NamedTuple):
 
 
 class TooManyPaths(GitIndexError):
-    """Two trees differ in too many paths to follow: list the new one instead."""
+    """Two trees differ in more than MAX_ENTRIES paths: list the new one instead."""
 
 
 class Entry(NamedTuple):

@@ -18,7 +18,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.interface import Entry, Head
-from gitindex.git.loose_objects import KINDS, LooseObjects, object_folders
+from gitindex.git.loose_objects import KINDS, LooseObjects, object_folders, refuse_shortage
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -146,7 +146,7 @@ class Pygit2Repository:
         except _UNREADABLE as error:
             loose = self._loose.size(oid) if self._packs_first else None
             if loose is None:
-                raise _missing(oid, error) from None
+                raise self._missing(oid, error) from None
             return loose
         return int(size)
 
@@ -154,8 +154,10 @@ class Pygit2Repository:
         self._reads += 1
         if self._reads % READS == 0:
             self._packs = _CORE.Odb()  # first: packs that are open are shared
-            with contextlib.suppress(*_UNREADABLE):  # then its objects are missing
+            try:
                 self._packs = _open_packs(self._folders)
+            except _UNREADABLE as error:  # then its objects are missing
+                refuse_shortage(error)
         return self._read(oid)[1]
 
     def close(self) -> None:
@@ -171,9 +173,21 @@ class Pygit2Repository:
         except _UNREADABLE as error:
             loose = self._loose.read(oid) if packs_first else None
             if loose is None:
-                raise _missing(oid, error) from None
+                raise self._missing(oid, error) from None
             self._packs_first = False  # others are likely loose, too: libgit2 is slow to miss one
             return loose
+
+    def _missing(self, oid: str, error: Exception) -> ObjectMissing:
+        """The error for an unreadable object; GitIndexError if it may be there.
+
+        A pack that libgit2 cannot open for lack of descriptors has no objects, as it says.
+        """
+        refuse_shortage(error)
+        try:
+            os.close(os.open(self._folders[0], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        except OSError as shortage:
+            refuse_shortage(shortage)
+        return _missing(oid, error)
 
     def _is_unborn(self) -> bool:
         try:

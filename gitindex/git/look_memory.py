@@ -135,7 +135,8 @@ class RememberedProbe:
         known, begun = self._known, self._pending
         self._known = self._pending = None  # a second result is a new look
         if known and known.state and not begun and self._is_unmoved(known):
-            return known.state
+            age = int((time.monotonic() - known.checked) * 1000)
+            return known.state._replace(age_ms=max(1, age))
         begun = begun or (known and _begin(self.worktree, known))
         look = begun and _finish(begun)
         if known and known.state and begun and look and look.equals(known.look):

@@ -6,11 +6,16 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
+from errno import EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC
 from hashlib import sha1
+
+from gitindex.base.errors import GitIndexError
 
 KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 """Git's own numbers of the kinds."""
 MAX_ALTERNATES = 100
+SHORTAGES = frozenset({EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC})
+"""What a machine that runs short says; of an object it says nothing, least of all that it is missing."""
 _MOST_OF_A_HEADER = 64
 _DIGITS_OF_A_SIZE = 18
 
@@ -63,16 +68,29 @@ def object_folders(objects: str) -> list[str]:
     return folders
 
 
+def refuse_shortage(error: Exception) -> None:
+    """Raise GitIndexError if the machine runs short: what could not be read may well be there.
+
+    MemoryError is none: a damaged object may claim to be of any size.
+    """
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        raise GitIndexError(f"cannot read git's objects: {error.strerror}", "try again") from error
+
+
 def _content(path: str) -> bytes | None:
     """Return the content of a regular file; None if there is none that can be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
+    except ValueError:
+        return None
+    except OSError as error:
+        refuse_shortage(error)
         return None
     try:
         told = os.fstat(fd)
         return os.read(fd, told.st_size) if stat.S_ISREG(told.st_mode) else None
-    except OSError:
+    except OSError as error:
+        refuse_shortage(error)
         return None
     finally:
         os.close(fd)

@@ -47,6 +47,7 @@ SETTINGS = (
     Setting("pack.signers", "", "allowed signers; else gpg.ssh.allowedSignersFile (your own only)"),
     Setting("pack.trust", "signed", "any: facts of unsigned packs are taken too (your own only)"),
     Setting("team.url", "", "the team's PostgreSQL server (your own config only)"),
+    Setting("team.text", "true", "false: a push sends names, not the text (your own config only)"),
     Setting(
         "pack.certify", "verified", "signed: certificates rest on signed facts (your own only)"
     ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
+from gitindex.base.checked_note import add_checksum, strip_checksum
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 
@@ -55,7 +56,7 @@ class ShadowRecord(NamedTuple):
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return " ".join(map(str, (*self[:6], *self.identity))).encode()
+        return add_checksum(" ".join(map(str, (*self[:6], *self.identity))).encode())
 
 
 def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
@@ -76,7 +77,9 @@ def read_note(
 ) -> ShadowRecord | None:
     """Return the runner's record, if it belongs to the present copy."""
     try:
-        checksum, id_bytes, digest, *rest = (read(worktree.shadow) or b"").decode().split()
+        checksum, id_bytes, digest, *rest = (
+            (strip_checksum(read(worktree.shadow)) or b"").decode().split()
+        )
         doubtful, unsure, unasked, *identity = map(int, rest)
     except (OSError, ValueError):
         return None

@@ -190,7 +190,7 @@ def _change_entries(worktree: Worktree, index: str, changes: list[IndexChange]) 
 
 def _run_with(worktree: Worktree, index: str, words: tuple[str, ...], stdin: bytes = b"") -> bool:
     """Let git work on this index instead of its own, and write it."""
-    env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root, "GIT_INDEX_FILE": index}
+    env = clean_env(worktree.root) | {"GIT_INDEX_FILE": index}
     env["GIT_OPTIONAL_LOCKS"] = "1"
     hardening = [word for word in HARDENING if word != "--no-optional-locks"]
     argv = [git_program(env), "-C", worktree.root, *hardening, *SETTINGS, *words]

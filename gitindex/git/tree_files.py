@@ -194,7 +194,7 @@ def _folders_of(tracked: bytes) -> frozenset[bytes]:
 def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes] | None:
     """Return those of some folders that git ignores; None if git cannot say."""
     found: list[bytes] = []
-    env = clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
+    env = clean_env(worktree.root)
     for part in _parts(folders):
         told = try_git(worktree.root, "check-ignore", "-z", "--stdin", stdin=joined(part), env=env)
         if told.returncode not in (0, 1):

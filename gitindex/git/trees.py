@@ -10,7 +10,6 @@ from gitindex.git.interface import (
     GITLINK,
     LINK,
     MAX_ENTRIES,
-    MAX_REPEATED,
     TREE,
     Entry,
     TooManyPaths,
@@ -66,32 +65,27 @@ def parse_odd_tree(data: bytes, id_bytes: int) -> Listing:
 def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:
     """Yield paths that differ, with their entry in `new`. Skips folders of equal id.
 
-    A folder that repeats others too often becomes one entry when a whole tree is listed, and raises
+    A folder beyond MAX_ENTRIES becomes one entry of mode TREE when a whole tree is listed, and raises
     TooManyPaths when two are compared.
     """
     todo = [(b"", old, new)]
-    count = repeated = 0
-    seen: set[tuple[str, str]] = set()
+    count = 0
     while todo:
         chunk = [item for item in todo[-CHUNK:] if item[1] != item[2]]
         del todo[-CHUNK:]
         listings = load({oid for _, *pair in chunk for oid in pair if oid != NO_TREE})
         for prefix, before, after in chunk:
             was, now = listings.get(before, {}), listings.get(after, {})
-            if (before, after) in seen:
-                repeated += len(was) + len(now)
-                if repeated > MAX_REPEATED:
-                    if before != NO_TREE:
-                        raise TooManyPaths("too many paths differ between two trees")
-                    yield prefix[:-1], Entry(prefix[:-1], TREE, after)
-                    continue
-            seen.add((before, after))
             others = {name for name, _ in was.items() ^ now.items()}
+            count += len(others)
+            if count > MAX_ENTRIES:
+                if old != NO_TREE or not prefix:
+                    raise TooManyPaths(f"more than {MAX_ENTRIES} paths differ between two trees")
+                count -= len(others)  # a smaller folder may still fit
+                yield prefix[:-1], Entry(prefix[:-1], TREE, after)
+                continue
             for name in sorted(others):  # what is left out must be deterministic
                 a, b = was.get(name), now.get(name)
-                count += 1
-                if count > MAX_ENTRIES:
-                    raise GitIndexError(f"more than {MAX_ENTRIES} paths differ between two trees")
                 path = prefix + name
                 folders = _folder(a), _folder(b)
                 if b is not None and not folders[1]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import NamedTuple
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import check_result, clean_env, empty_tree, git_argv, try_git
 from gitindex.git.process import Result, Running
 from gitindex.git.shadow_index import SETTINGS, Shadow, find_shadow, identity_of, index_of
+
+if TYPE_CHECKING:
+    from gitindex.git.conversions import Converted
 
 ATTEMPTS = 5
 """How often a probe restarts because HEAD or git's index changed while git was running."""
@@ -28,6 +31,8 @@ class HeadState(NamedTuple):
     tree: str = ""
     branch: str | None = None  # None: detached
     scope: EditScope = EditScope.ALL  # which edits were looked for
+    unchecked: int = 0  # tracked files that may differ and were not compared
+    age_ms: int = 0  # since the work tree was compared; 0: for this question
 
     @property
     def edits(self) -> int | None:
@@ -41,7 +46,7 @@ class HeadState(NamedTuple):
 class WorktreeProbe:
     """Git running on one worktree. `result` waits for it, `abandon` ends it.
 
-    The work tree is this one, regardless of `core.worktree`. A submodule at another commit is not a
+    A submodule at another commit is not a
     difference, but a file in its place is.
     """
 
@@ -95,7 +100,7 @@ class WorktreeProbe:
 
     def _start_status(self) -> Running:
         """Start `git status`, with the copy of the index if it is valid."""
-        env, settings = _status_env(self.worktree), tuple[str, ...]()
+        env, settings = clean_env(self.worktree.root), tuple[str, ...]()
         if self._shadow is not None:
             env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
         argv = git_argv(self.worktree.root, (*settings, *_status_args(self._scope)), env)
@@ -111,11 +116,14 @@ class WorktreeProbe:
         status = _parse_status(check_result(("status",), told))
         state = self._committed(head, status)
         hidden, index = self._hidden(len(state.tree))
-        dirty = tuple(dict.fromkeys((*status.dirty, *hidden)))
+        dirty = tuple(dict.fromkeys((*status.dirty, *hidden.paths)))
         steady = status.commit == state.commit and index == self._before
-        return state._replace(dirty=dirty, untracked=status.untracked), steady
+        state = state._replace(
+            dirty=dirty, untracked=status.untracked, unchecked=hidden.not_compared
+        )
+        return state, steady
 
-    def _hidden(self, digits: int) -> tuple[list[bytes], tuple[int, ...] | None]:
+    def _hidden(self, digits: int) -> tuple[Converted, tuple[int, ...] | None]:
         """Return edits that `git status` does not show, and the index that was read."""
         from gitindex.git.hidden_edits import hidden_paths, look_at_index
 
@@ -160,12 +168,11 @@ def _status_args(scope: EditScope) -> tuple[str, ...]:
     )
 
 
-def _status_env(worktree: Worktree) -> dict[str, str]:
-    return clean_env(worktree.root) | {"GIT_WORK_TREE": worktree.root}
-
-
 def _run_status(worktree: Worktree, scope: EditScope) -> Result:
-    return try_git(worktree.root, *_status_args(scope), env=_status_env(worktree))
+    return try_git(
+        worktree.root,
+        *_status_args(scope),
+    )
 
 
 def _parse_status(output: bytes) -> HeadState:

@@ -92,7 +92,10 @@ def _commands() -> dict[str, str]:
             f"!{_guard('-r', script)}gitindex_python={python}; gitindex_home={sh_quote(home)}; "
             f"gitindex_site={sh_quote(_site(home))}; . {script}"
         ),
-        "idx": f'!{_guard("-x", python)}cd "./$GIT_PREFIX" && {python} -I -m gitindex',
+        "idx": (
+            f"!{_guard('-x', python)}[ $# -gt 0 ] || set -- status; "
+            f'cd "./$GIT_PREFIX" && {python} -I -m gitindex'
+        ),
     }
 
 

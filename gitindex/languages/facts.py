@@ -35,7 +35,7 @@ __all__ = [
     "unpack_places",
 ]
 
-MAGIC = b"gixf2\n"
+MAGIC = b"gixf3\n"
 """Start of every serialised payload; the digit is the format's version."""
 
 
@@ -89,6 +89,7 @@ class BlobFacts(NamedTuple):  # not a dataclass: a cold worker cannot afford the
     interface_hash: str = ""
     flags: tuple[str, ...] = ()  # ambiguity flags of the contract
     postings: Postings = Postings({}, "")  # name -> packed places
+    scopes: bytes = b""  # packed, of languages that have them (languages/scopes)
 
 
 _PARENT = Symbol._fields.index("parent")
@@ -97,7 +98,7 @@ _SYMBOL: Callable[[tuple[Any, ...]], Symbol] = partial(tuple.__new__, Symbol)
 
 
 def encode_facts(facts: BlobFacts) -> bytes:
-    """Return the serialised form: magic, a JSON head, the packed places of all names in order."""
+    """Return the serialised form: magic, a JSON head, scopes, the packed places of all names in order."""
     head = {
         "language": facts.language,
         "status": facts.status,
@@ -110,9 +111,10 @@ def encode_facts(facts: BlobFacts) -> bytes:
         "flags": facts.flags,
         "names": list(facts.postings.counts),
         "counts": list(facts.postings.counts.values()),
+        "scopes": len(facts.scopes),
     }
     text = _encoder()(head).encode()
-    return b"%s%d\n%s%s" % (MAGIC, len(text), text, facts.postings.encode())
+    return b"%s%d\n%s%s%s" % (MAGIC, len(text), text, facts.scopes, facts.postings.encode())
 
 
 @cache
@@ -139,6 +141,7 @@ def _decode(payload: bytes) -> BlobFacts:
     if length != b"%d" % size or size < 0:
         raise ValueError("bad length")
     head = _read_head(rest[:size])
+    places = size + _number(head["scopes"])
     return BlobFacts(
         language=_text(head["language"]),
         status=FactsStatus(head["status"]),
@@ -150,8 +153,9 @@ def _decode(payload: bytes) -> BlobFacts:
         interface_hash=_text(head["interfaceHash"]),
         flags=tuple(_column(head["flags"], str)),
         postings=read_postings(
-            _column(head["names"], str), _column(head["counts"], int), rest[size:]
+            _column(head["names"], str), _column(head["counts"], int), rest[places:]
         ),
+        scopes=rest[size:places],
     )
 
 

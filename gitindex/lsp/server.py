@@ -14,8 +14,11 @@ from pygls.uris import from_fs_path
 from gitindex import __version__
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import Direction
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.lsp.session import EditorFile, EditorSession
 
+_IN_CODE = ("receiver", "unbound", "key")
+"""Possible uses that an editor lists after the references."""
 KINDS = {
     "accessor": lsp.SymbolKind.Property,
     "class": lsp.SymbolKind.Class,
@@ -43,6 +46,8 @@ KINDS = {
     "union": lsp.SymbolKind.Struct,
 }
 """Maps kinds of definitions to those of the protocol; any other is a variable."""
+MAX_HOVERED = 3
+"""Definitions that a hover shows: more would hide the code below it."""
 
 
 def make_server() -> LanguageServer:
@@ -54,6 +59,7 @@ def make_server() -> LanguageServer:
     _register_texts(server, session)
     _register_questions(server, session)
     _register_calls(server, session)
+    _register_commands(server, session)
     return server
 
 
@@ -114,9 +120,56 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
         except GitIndexError:
             return []
         listed = list(answer["references"])
+        listed += [row for row in answer.get("possible", ()) if row["why"] in _IN_CODE]
         if params.context.include_declaration:
             listed = [*answer["definitions"], *listed]
         return [_location(file.worktree.root, one) for one in listed]
+
+
+def _register_commands(server: LanguageServer, session: EditorSession) -> None:
+    """Whatever the protocol has no request for: an editor asks any question of the table."""
+
+    def worktree(uri: str) -> Worktree:
+        path = _path(uri) or ""
+        return find_worktree(path if os.path.isdir(path) else os.path.dirname(path))
+
+    @server.command("gitindex.ask")
+    def ask(name: str, params: dict[str, Any], uri: str) -> dict[str, Any]:
+        try:
+            return session.ask(worktree(uri), name, params)
+        except GitIndexError as error:
+            return {"status": "error", "message": error.message, "text": [error.message]}
+
+    @server.command("gitindex.status")
+    def state(uri: str) -> dict[str, str]:
+        try:
+            return session.state(worktree(uri))
+        except GitIndexError as error:
+            return {"state": "none", "line": error.message}
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        file = _file(session, params.text_document.uri)
+        try:
+            found = session.definitions(file, *_place(server, params)) if file else []
+        except GitIndexError:
+            return None  # no name at this position
+        lines = [
+            f"`{one['signature'] or one['name']}` — {one['path']}:{one['line']}" for one in found
+        ]
+        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n".join(lines[:MAX_HOVERED]))
+        return lsp.Hover(text) if lines else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+        file = _file(session, params.text_document.uri)
+        try:
+            answer = session.references(file, *_place(server, params)) if file else {}
+        except GitIndexError:
+            return []
+        listed = [*answer.get("definitions", ()), *answer.get("references", ())]
+        here = [one for one in listed if file and one["path"] == file.path]
+        return [lsp.DocumentHighlight(_location("/", one).range) for one in here]
 
 
 def _register_calls(server: LanguageServer, session: EditorSession) -> None:

@@ -10,18 +10,20 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.query.callgraph.answer import GraphQuery, call_graph
+from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import judge
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.targets import find_target
 from gitindex.query.near_names import NameMemory
-from gitindex.query.references import (
-    ReferenceQuery,
-    declared_fields,
-    definition_fields,
-    find_references,
-)
-from gitindex.query.symbols import SymbolQuery, list_symbols, outline
+from gitindex.query.references import declared_fields, definition_fields
+from gitindex.questions.graph import QUESTION as GRAPH
+from gitindex.questions.here import Here, Memories
+from gitindex.questions.ink import Ink
+from gitindex.questions.outline import QUESTION as OUTLINE
+from gitindex.questions.refs import QUESTION as REFS
+from gitindex.questions.symbols import QUESTION as SYMBOLS
+from gitindex.questions.table import Question, find_question
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeView, open_tree
@@ -59,17 +61,13 @@ class EditorSession:
 
     def symbols(self, root: str, asked: str) -> list[dict[str, Any]]:
         """Return definitions with similar names, nearest first."""
-        wanted = SymbolQuery(asked, limit=MAX_SYMBOLS, exact=False)
-        with self._open(find_worktree(root)) as view:
-            if view is None:
-                return []
-            memory = self._defined.setdefault(root, NameMemory())
-            return [*map(dict, list_symbols(view, wanted, memory)["symbols"])]
+        answer = self._ask(SYMBOLS, find_worktree(root), name=asked, limit=MAX_SYMBOLS)
+        return [*map(dict, answer["symbols"])] if answer else []
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
         """Return all definitions of one file."""
-        with self._open(file.worktree) as view:
-            return [*map(dict, outline(view, file.path)["symbols"])] if view else []
+        answer = self._ask(OUTLINE, file.worktree, file=file.path)
+        return [*map(dict, answer["symbols"])] if answer else []
 
     def definitions(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
         """Return the definitions of the name at a position (1-based, the column in bytes)."""
@@ -84,20 +82,55 @@ class EditorSession:
             return [declared_fields(finder.project, d) for d in target.declared]
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
-        """Return the whole answer of `refs` for the name at a position."""
-        wanted = ReferenceQuery(f"{file.path}:{line}:{column}", limit=MAX_REFERENCES)
-        with self._open(file.worktree) as view:
-            if view is None:
-                return {"references": [], "definitions": []}
-            return dict(find_references(view, wanted, self._memory(file.worktree)))
+        """Return the whole answer about the uses of the name at a position."""
+        place = f"{file.path}:{line}:{column}"
+        answer = self._ask(REFS, file.worktree, symbol=place, limit=MAX_REFERENCES)
+        return answer or {"references": [], "definitions": []}
 
     def calls(self, worktree: Worktree, node: str, direction: Direction) -> dict[str, Any]:
         """Return the calls around a node of the call graph, or the name at `FILE:LINE:COL`."""
-        wanted = GraphQuery(node, direction, depth=1, limit=MAX_NODES, note_limit=0)
-        with self._open(worktree) as view:
-            if view is None:
-                return {"nodes": [], "edges": [], "root": None}
-            return dict(call_graph(view, wanted, self._memory(worktree)))
+        bounds = {"limit": MAX_NODES, "note_limit": 0}
+        answer = self._ask(GRAPH, worktree, symbol=node, direction=str(direction), **bounds)
+        return answer or {"nodes": [], "edges": [], "root": None}
+
+    def _ask(self, question: Question, worktree: Worktree, **asked: Any) -> dict[str, Any] | None:
+        """Ask about the tree with the editor's texts laid over; None if there is no index."""
+        names = self._defined.setdefault(worktree.root, NameMemory())
+        memories = Memories(self._facts, None, self._memory(worktree), names)
+        here = Here(worktree.root, memories=memories, worktree=lambda: worktree)
+        here.agent, here.buffers = True, self._unsaved(worktree.root)
+        try:
+            return dict(question.ask(here, question.given(**asked)))
+        except GateClosed:
+            return None
+
+    def ask(self, worktree: Worktree, name: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Ask any question of the table; the answer has its `text` as well, also of a closed gate."""
+        question = find_question(name.split())
+        if question is None:
+            raise GitIndexError(f"no such question: {name}", "see `gitindex help --all`")
+        named = {param.wire_name: param.name for param in question.params}
+        named |= {param.name: param.name for param in question.params}
+        if unknown := sorted(params.keys() - named.keys()):
+            raise GitIndexError(f"{name} has no parameter {', '.join(unknown)}")
+        asked = question.given(**{named[key]: value for key, value in params.items()})
+        missing = [param.wire_name for param in question.params if asked[param.name] is None]
+        if missing:
+            raise GitIndexError(f"{name} needs {', '.join(missing)}")
+        memories = Memories(self._facts, None, self._memory(worktree))
+        here = Here(worktree.root, memories=memories, worktree=lambda: worktree)
+        here.buffers = self._unsaved(worktree.root)
+        try:
+            answer = dict(question.ask(here, asked))
+        except GateClosed as closed:
+            return {**closed.envelope, "text": [closed.envelope["message"]]}
+        return answer | {"text": list(question.text(answer, Ink(asked=asked)))}
+
+    def state(self, worktree: Worktree) -> dict[str, str]:
+        """Return the state of the index in one word, and in one line."""
+        seen = observe(worktree)
+        verdict = judge(seen)
+        return {"state": verdict.word, "line": f"{verdict.word}: {verdict.why}"}
 
     def _memory(self, worktree: Worktree) -> Memory:
         return self._names.setdefault(worktree.root, Memory())

@@ -22,6 +22,7 @@ from gitindex.refresh.session import Session
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
+from gitindex.store.late_scopes import all_late, forget_scopes
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
 from gitindex.store.subjects import dump_counts
@@ -40,7 +41,8 @@ def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
     """Return an envelope with `equal` and the differences."""
     with open_tree(worktree, path) as view:
         row = view.served.published
-        with _clean_build(worktree, row, report) as clean:
+        late = all_late(view.served.database)
+        with _clean_build(worktree, row, late, report) as clean:
             report("compare", None)
             live = dump(view.served.database, worktree)
             database = open_reader(clean.database)
@@ -96,8 +98,13 @@ def dump(database: Database, worktree: Worktree) -> Dump:
 
 
 @contextmanager
-def _clean_build(worktree: Worktree, row: Published, report: Report) -> Iterator[Worktree]:
-    """The published commit in a repository of its own over the same objects, indexed from nothing."""
+def _clean_build(
+    worktree: Worktree, row: Published, late: set[FactsKey], report: Report
+) -> Iterator[Worktree]:
+    """The published commit in a repository of its own over the same objects, indexed from nothing.
+
+    Without the scopes of `late`, which the store does not have yet.
+    """
     folder = canonical_root(tempfile.mkdtemp(prefix="gitindex-audit-"))
     try:
         clean = _over_objects(worktree, row, folder)
@@ -105,7 +112,9 @@ def _clean_build(worktree: Worktree, row: Published, report: Report) -> Iterator
         session = Session(clean)
         try:
             session.jobs(clean)
-            Refresher(clean, session, report).run(os.urandom(16).hex(), EMPTY)
+            refresher = Refresher(clean, session, report, all_scopes=True)
+            refresher.run(os.urandom(16).hex(), EMPTY)
+            forget_scopes(session.database, late)
         finally:
             session.close()
         yield clean

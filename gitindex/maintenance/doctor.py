@@ -1,4 +1,4 @@
-"""`gitindex doctor`: what is installed, what is wrong, how to mend it. Leaves no trace."""
+"""`gitindex doctor`: what is installed, what is wrong, how to fix it. Leaves no trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.output import print_json
 from gitindex.base.worktree import LLMC, Worktree, find_worktree
-from gitindex.freshness.observation import observe
+from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import clean_env, run_git
 from gitindex.git.hook_switch import is_enabled
@@ -20,7 +20,7 @@ from gitindex.install.hooks.checks import INSTALL, Finding, check_hooks
 from gitindex.languages.table import grammar_set
 from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost
 from gitindex.refresh.log import read_log
-from gitindex.store.integrity import check_store
+from gitindex.store.scrub import check_store
 
 RARE = frozenset({"haskell", "julia", "ocaml"})
 """Grammars of the extra `rare`."""
@@ -130,6 +130,8 @@ def _enabled(worktree: Worktree) -> Finding:
 
 
 def _trial(worktree: Worktree) -> Finding:
+    if read_progress(worktree) is not None:
+        return Finding("trial commit", True, "not tried: a runner is at work")
     try:
         fired = fire(worktree)
     except (GitIndexError, OSError, subprocess.SubprocessError) as error:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.vocabulary import ProofOutcome
+from gitindex.base.vocabulary import OccurrenceClass, ProofOutcome
 from gitindex.base.worktree import Worktree
 from gitindex.extract.plan import PlannedBlob
-from gitindex.extract.policy import is_policy_file
+from gitindex.extract.policy import BINARY_PROBE, is_policy_file
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.backend import open_repository
-from gitindex.git.command import empty_tree, tree_of
+from gitindex.git.command import empty_tree, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.rederive import derive_mapping
@@ -38,6 +40,9 @@ class Receipt(NamedTuple):
 
     fields: dict[str, Any]
     named: bool  # the answer was for a tree asked for by its name
+    staged: bool  # the answer may be about what is staged
+    name: str = ""  # the name whose occurrences the answer counts
+    total: int = 0  # how many it says there are
 
 
 def verify(
@@ -54,6 +59,7 @@ def verify(
         checks = [_proof(view), _commit(view)]
         if asked is not None:
             checks.append(_receipt(view, path, asked))
+            checks += [_partition(view, asked)] if asked.name else []
         report("mapping", None)
         expected, mapping_check = _mapping(view, repository)
         checks += [mapping_check, _counts(view)]
@@ -91,8 +97,18 @@ def parse_receipt(text: str) -> Receipt:
             "not a receipt", "give the JSON of an answer, or of its `receipt`", Exit.USAGE
         )
     freshness = answer.get("freshness")
-    named = isinstance(freshness, dict) and freshness.get("mode") == "at"
-    return Receipt({name: found[name] for name in RECEIPT_FIELDS}, named)
+    told = freshness if isinstance(freshness, dict) else {}
+    named = told.get("mode") == "at"
+    fields = {name: found[name] for name in RECEIPT_FIELDS}
+    staged = bool(fields["overlayDigest"]) or told.get("edits", 0) is None  # disk not looked at
+    counts, name = answer.get("accounted"), answer.get("name")
+    if not isinstance(counts, dict) or not isinstance(name, str):
+        return Receipt(fields, named, staged)
+    summed = [counts.get(group) for group in OccurrenceClass]
+    if not all(isinstance(count, int) for count in (*summed, counts.get("total"))):
+        raise GitIndexError("not a partition: `accounted` has no counts", code=Exit.USAGE)
+    total = counts["total"] if counts["total"] == sum(filter(None, summed)) else -1
+    return Receipt(fields, named, staged, name, total)
 
 
 def _proof(view: TreeView) -> Check:
@@ -132,7 +148,7 @@ def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
     """Of the files as they are, of what is staged, or of a tree by its name."""
     now = view.envelope()["receipt"]
     tree = asked.fields["treeId"]
-    others = [TreeChoice(staged=True)] if asked.fields["overlayDigest"] else []
+    others = [TreeChoice(staged=True)] if asked.staged else []
     if asked.named or tree != now["treeId"]:
         others = [TreeChoice(at=tree)] if isinstance(tree, str) and _ID.fullmatch(tree) else []
     closest = now
@@ -149,6 +165,43 @@ def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
         return Check("receipt", True, "derived again: the same")
     detail = (f"{n} is {closest[n]}, not {safe_text(str(asked.fields[n]))}" for n in differs)
     return Check("receipt", False, ", ".join(detail))
+
+
+def _partition(view: TreeView, asked: Receipt) -> Check:
+    """Count the occurrences of a name with git alone, in the tree that the answer is about."""
+    tree = str(asked.fields["treeId"])
+    if asked.named:
+        where: tuple[tuple[str, ...], ...] = ((tree,),)
+    elif asked.fields == view.envelope()["receipt"]:
+        where = (("--untracked",), ())  # the first leaves out files that are tracked and ignored
+    else:
+        where = (("--cached",),)
+    counts: dict[bytes, int] = {}
+    for options in where:
+        flags = [option for option in options if option.startswith("--")]
+        trees = [option for option in options if not option.startswith("--")]
+        asking = ("grep", "-a", "-F", "-w", "-o", "-z", *flags, "-e", asked.name, *trees)
+        output = try_git(view.worktree.root, "-c", "submodule.recurse=false", *asking).output
+        found = (line.partition(b"\0")[0] for line in output.splitlines() if b"\0" in line)
+        counts |= Counter(found)
+    total = sum(n for path, n in counts.items() if not _is_binary(view, path, asked))
+    detail = f"git counts {counted(total, 'occurrences')} of {safe_text(asked.name)}"
+    return Check("partition", total == asked.total, f"{detail}, the answer {asked.total}")
+
+
+def _is_binary(view: TreeView, path: bytes, asked: Receipt) -> bool:
+    """Return whether git takes a file for binary by its bytes."""
+    root, short = view.worktree.root, path.partition(b":")[2] if asked.named else path
+    try:
+        if asked.named or asked.fields != view.envelope()["receipt"]:
+            name = (path if asked.named else b":" + path).decode("utf-8", "surrogateescape")
+            data = try_git(root, "cat-file", "blob", name).output
+        else:
+            with open(os.path.join(os.fsencode(root), short), "rb") as file:
+                data = file.read(BINARY_PROBE)
+    except OSError:
+        return False
+    return b"\0" in data[:BINARY_PROBE]
 
 
 def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, PlannedBlob], Check]:

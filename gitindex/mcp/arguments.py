@@ -19,7 +19,7 @@ _TYPES: dict[str, tuple[str, type]] = {
 MAX_ITEMS = 32
 
 
-class Param(NamedTuple):
+class ToolField(NamedTuple):
     """One argument; required if its default is None."""
 
     name: str
@@ -30,6 +30,7 @@ class Param(NamedTuple):
     least: int = 0
     most: int = MAX_TEXT  # of a number; of a text, characters
     hidden: bool = False  # accepted, but not in the schema: few callers want it
+    also: tuple[str, ...] = ()  # other names that are accepted
 
     def schema(self) -> dict[str, Any]:
         """Return this argument as JSON Schema, kept short: clients pay for each token."""
@@ -75,7 +76,7 @@ class Param(NamedTuple):
             raise _wrong(f"`{self.name}` holds characters that no text or path can have")
 
 
-def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
+def input_schema(params: tuple[ToolField, ...]) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
     return {
         "type": "object",
@@ -85,26 +86,34 @@ def input_schema(params: tuple[Param, ...]) -> dict[str, Any]:
     }
 
 
-def check_arguments(params: tuple[Param, ...], given: object) -> dict[str, Any]:
-    """Return every argument, checked, with defaults filled in."""
-    if given is None:
-        given = {}
-    if not isinstance(given, dict):
+def check_arguments(params: tuple[ToolField, ...], given: object) -> dict[str, Any]:
+    """Return every argument, checked, with defaults filled in; null is as good as left out."""
+    if given is not None and not isinstance(given, dict):
         raise _wrong("the arguments must be an object")
     known = {param.name: param for param in params}
-    told = ", ".join(name for name, param in known.items() if not param.hidden)
-    unknown = sorted(str(name)[:40] for name in given.keys() - known.keys())
+    told = _own_names(params, {n: value for n, value in (given or {}).items() if value is not None})
+    unknown = sorted(str(name)[:40] for name in told.keys() - known.keys())
     if unknown:
-        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {told}")
+        names = ", ".join(name for name, param in known.items() if not param.hidden)
+        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {names}")
     for param in params:
-        if param.name in given:
-            param.check(given[param.name])
+        if param.name in told:
+            param.check(told[param.name])
         elif param.default is None:
             raise _wrong(f"`{param.name}` is required")
-    return {name: given.get(name, _default(param)) for name, param in known.items()}
+    return {name: told.get(name, _default(param)) for name, param in known.items()}
 
 
-def _default(param: Param) -> Any:
+def _own_names(params: tuple[ToolField, ...], given: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the arguments under our names; the seeds have others for some."""
+    for param in params:
+        for other in param.also:
+            if other in given and param.name not in given:
+                given[param.name] = given.pop(other)
+    return given
+
+
+def _default(param: ToolField) -> Any:
     empty: dict[str, Any] = {"texts": [], "fields": {}}
     return empty.get(param.kind, param.default)
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.refusals import refusal, refused
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
 from gitindex.freshness.marker import CompletionProof
-from gitindex.mcp.arguments import Param, check_arguments
+from gitindex.mcp.arguments import ToolField, check_arguments
 from gitindex.mcp.compact import compact
 from gitindex.mcp.hints import with_tool_calls
 from gitindex.mcp.server_state import ServerState
-from gitindex.mcp.texts import render_text
+from gitindex.questions.team import team_lines
 from gitindex.store.lexical import trim_memory
 from gitindex.view.snapshot import GateClosed
 
@@ -33,13 +34,16 @@ class McpTool(NamedTuple):
 
     name: str
     about: str
-    params: tuple[Param, ...]
+    params: tuple[ToolField, ...]
     run: Callable[[ServerState, Arguments], Answer]
+    text: Callable[[Answer, Arguments], Iterable[str]]
     pages: str = ""  # the list of its answer that `offset` and `limit` page through
     reach: int = 0  # maximum number of items to page through
     reads: bool = True  # read-only
     quotes: bool = True  # its answer contains text from a repository
     always_loaded: bool = False  # asks clients that defer tools to keep this one loaded
+    listed: bool = False  # among the tools that are listed by default
+    example: dict[str, Any] = {}  # noqa: RUF012 - the arguments of the documentation's call
 
 
 LONG_SECONDS = 0.2
@@ -77,11 +81,29 @@ def _answer_of(server: ServerState, tool: McpTool, given: object) -> Answer:
         )
 
 
-def content_of(tool: McpTool | None, answer: Answer) -> str:
+def content_of(tool: McpTool | None, answer: Answer, given: Arguments | None = None) -> str:
     """Return the text of `content[0].text`: plain text for an answer, JSON for a refusal."""
     if tool is None or (answer.get("status") != "ok" and "targets" not in answer):
         return render(answer)
-    return render_text(tool.name, answer)
+    lines = [*tool.text(answer, given or {}), *team_lines(answer, {}), *_caveats(answer)]
+    return "\n".join(safe_text(line, keep="\n\t") for line in lines) or "nothing"
+
+
+def _caveats(answer: Answer) -> Iterator[str]:
+    """Yield one last line: how fresh, what is left out, and how to go on."""
+    told = []
+    freshness = answer.get("freshness") or {}
+    if freshness.get("state", "fresh") != "fresh":
+        told.append(f"index {freshness['state']}")
+    if freshness.get("leftOut"):
+        told.append(f"{freshness['leftOut']} files left out")
+    more = answer.get("continuation")
+    if more:
+        told.append("more with " + ", ".join(f"{name}={value}" for name, value in more.items()))
+    elif answer.get("truncated"):
+        told.append("cut")
+    if told:
+        yield f"-- {'; '.join(told)}"
 
 
 def render(value: object) -> str:
@@ -94,10 +116,6 @@ def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
         answer = tool.run(server, asked)
     except GateClosed as closed:
         return closed.envelope
-    if asked.get("scope"):
-        from gitindex.mcp.team_scope import with_team  # lazily: most servers have no team
-
-        answer = with_team(server.locate(asked["path"]), tool.name, asked, answer)
     freshness = answer.get("freshness")
     if tool.quotes and freshness is not None:
         answer = {"status": answer["status"], "untrusted": True} | answer

@@ -20,12 +20,12 @@ PATH = "/mcp"
 METHODS = frozenset({"GET", "POST", "DELETE"})
 
 
-def serve_http(path: str, port: int = 0, text_only: bool = False) -> int:
+def serve_http(path: str, port: int = 0, text_only: bool = False, every: bool = False) -> int:
     """Serve every client that has the token, until Ctrl-C or a signal."""
     state = open_state(path)
     sockets = bind_loopback(port)
     rules = LoopbackRules(sockets[0].getsockname()[1], METHODS, browser=False)
-    sessions = sessions_over_http(state, text_only)
+    sessions = sessions_over_http(state, text_only, every)
     guard = LoopbackGuard(_only_at(PATH, sessions.handle_request), rules)
     sys.stdout.write(f"http://127.0.0.1:{rules.port}{PATH}\nAuthorization: Bearer {guard.token}\n")
     sys.stdout.flush()

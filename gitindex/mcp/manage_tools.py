@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree, worktree_at
@@ -150,3 +151,29 @@ def _codebase(root: str) -> dict[str, Any]:
         fields["completedAt"] = proof.marker.completed_at
     add_probe_hint(fields, proof)
     return fields
+
+
+def codebases_text(answer: Answer, _asked: Arguments) -> Iterator[str]:
+    """Yield a line for each codebase."""
+    for row in answer["codebases"]:
+        files = f"  {counted(row['indexedFiles'], 'files')}" if "indexedFiles" in row else ""
+        yield f"{row['status']:<12} {row['root']}{files}"
+
+
+def manage_text(answer: Answer, _asked: Arguments) -> Iterator[str]:
+    """Yield the state, the outcome and what runs."""
+    if "state" in answer:
+        yield f"{answer['state']}: {answer['why']}"
+    if "outcome" in answer:
+        yield f"{answer['outcome']}: {answer['message']}"
+    if "operationId" in answer:
+        yield f"operationId {answer['operationId']}"
+    for name in ("warning", "error"):
+        if name in answer:
+            yield f"{name}: {answer[name]}"
+    told = answer.get("operation")
+    if told:
+        yield f"operation {told['id']}: {told['state']} {told.get('outcome', '')}".rstrip()
+    running = answer.get("indexing") or {}
+    if running.get("phase"):
+        yield f"{running['phase']} {running['progressPct'] or 0:.0f} %"

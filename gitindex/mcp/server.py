@@ -32,11 +32,11 @@ SYNC_SECONDS = 10
 """How long `sync` waits for the refresh by default, to return its outcome."""
 
 
-def serve_stdio(path: str, text_only: bool = False) -> int:
+def serve_stdio(path: str, text_only: bool = False, every: bool = False) -> int:
     """Serve the client on stdin and stdout until it disconnects."""
     state = open_state(path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK would wait for one more line of stdin
-    anyio.run(_serve, state, text_only)
+    anyio.run(_serve, state, text_only, every)
     return 0
 
 
@@ -48,24 +48,28 @@ def open_state(path: str) -> ServerState:
     return state
 
 
-def sessions_over_http(state: ServerState, text_only: bool) -> StreamableHTTPSessionManager:
+def sessions_over_http(
+    state: ServerState, text_only: bool, every: bool
+) -> StreamableHTTPSessionManager:
     """Serve one session per client over streamable HTTP; the guard decides who may connect."""
-    return StreamableHTTPSessionManager(make_server(state, text_only))
+    return StreamableHTTPSessionManager(make_server(state, text_only, every))
 
 
-def make_server(state: ServerState, text_only: bool) -> Server[Any]:
-    """Return the server with its tools; `text_only` leaves structuredContent out."""
+def make_server(state: ServerState, text_only: bool, every: bool) -> Server[Any]:
+    """Return the server; `text_only` leaves structuredContent out, `every` lists all tools."""
     limiter = anyio.CapacityLimiter(THREADS)
 
     async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
+        return types.ListToolsResult(
+            tools=[_advertised(tool) for tool in TOOLS if every or tool.listed]
+        )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         given = params.arguments or {}
         answer = await _answer(state, params.name, given, limiter)
         if params.name == "manage_index":
             answer = await _follow(state, answer, given, ctx.session)
-        text = content_of(BY_NAME.get(params.name), answer)
+        text = content_of(BY_NAME.get(params.name), answer, given)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=None if text_only else _storable(answer),
@@ -83,8 +87,8 @@ def make_server(state: ServerState, text_only: bool) -> Server[Any]:
     return server
 
 
-async def _serve(state: ServerState, text_only: bool) -> None:
-    server = make_server(state, text_only)
+async def _serve(state: ServerState, text_only: bool, every: bool) -> None:
+    server = make_server(state, text_only, every)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 

@@ -1,88 +1,90 @@
-"""The absence certificate: is every textual occurrence of a name in code explained?"""
+"""The partition of an answer about a symbol: every occurrence of its name in exactly one class."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gitindex.base.escape import path_fields, safe_text, utf16_length
-from gitindex.base.pattern import compile_later
-from gitindex.base.vocabulary import FactsStatus, MentionKind, SkipReason, Unexplained
-from gitindex.languages.implicit_calls import called_without_name
-from gitindex.languages.scopes.model import MODELLED
-from gitindex.query.names.finder import PROVEN, At, Found
-from gitindex.query.names.fixtures import is_fixture
+from gitindex.base.escape import counted, path_fields, safe_text, utf16_length
+from gitindex.base.vocabulary import (
+    Assumption,
+    FactsStatus,
+    MentionKind,
+    OccurrenceClass,
+    SkipReason,
+)
+from gitindex.languages.facts import Use
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
+from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.meanings import ECMA
-from gitindex.query.names.mentions import MentioningFile, look, look_in
+from gitindex.query.names.mentions import MentioningFile, look, look_left_out
 from gitindex.query.names.project import Project
-from gitindex.query.names.read_strings import StringReaders, is_evaluated, is_in_template
-from gitindex.query.names.respelled import respelled
-from gitindex.query.names.source import Definition
-from gitindex.query.names.targets import NAME
+from gitindex.query.names.respelled import is_respelled
+from gitindex.query.names.sites import (
+    BUDGET,
+    ELSEWHERE,
+    KEY,
+    STRING,
+    UNBOUND,
+    At,
+    PlaceClass,
+    Site,
+)
+from gitindex.query.names.source import Definition, family_of
+from gitindex.query.names.targets import NAME, ReferenceTarget
+from gitindex.query.names.texts import Texts, kind_of, places_without_verdict
+from gitindex.query.names.used_unnamed import is_registered, reason_used_unnamed
 from gitindex.view.tree import TreeView
 
-MAX_LISTED = 50
-MAX_MENTIONS = 5_000
-"""Places outside of code that are kept; fewer are listed."""
 MAX_LINE = 200
-MAX_LEFT_OUT = 400
-"""Texts outside of the index that are searched."""
+SUMMED = tuple(OccurrenceClass)
+"""The classes whose counts add up to the total."""
 
-_KINDS = {
-    MentionKind.DATA: "json yaml toml hcl css sql csv tsv xml ini cfg conf properties lock env svg plist"
-    " po pot jsonl ndjson snap graphql proto",
-    MentionKind.TEMPLATES: "html htm xhtml j2 jinja jinja2 tmpl tpl tera erb ejs hbs mustache twig djhtml",
-    MentionKind.DOCUMENTS: "markdown md mdx rst adoc asciidoc txt text org tex textile pod log diff patch rtf"
-    " license authors changelog readme copying notice contributing todo changes history pkg-info",
+_FLAGS = {
+    "eval_exec": Assumption.EVAL,
+    "monkey_patch": Assumption.REBINDING,
+    "dynamic_attribute": Assumption.COMPUTED_NAMES,
+    "dynamic_import": Assumption.COMPUTED_NAMES,
+    "generated_member": Assumption.COMPUTED_NAMES,
 }
-_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
-
-_SPECIFIER = compile_later(rb"\b(?:from|import)\s*[\"'][\w.:/@-]*$")
-"""In a file that parses, `from 'x'` is always an import or an export."""
-_ACCESS = compile_later(
-    rb"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|import_module|__import__|send|public_send"
-    rb"|method|respond_to\?|define_method|instance_variable_get|const_get|method_exists|call_user_func"
-    rb"|GetMethod|GetProperty|GetField|GetType|nameof|invoke|getMethod|getDeclaredMethod|forName|dlsym)"
-    rb"\s*\(?[^()\n]{0,120}$"
+"""What the flags of a file say about what it does."""
+_FLAGGED = (
+    "SELECT l.path, b.language, b.flags FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
+    " WHERE b.flags<>''"
 )
-_LINKED = b"//go:linkname "
-_QUOTES = (b'"', b"'", b"`")
-_PATH = compile_later(rb"[\w.:/]*")
-_WORD = compile_later(rb"[\w$\x80-\xff]+")
-_DYNAMIC = frozenset({"eval_exec", "dynamic_attribute"})
-_NOT_TEXT = frozenset(
-    {SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE, SkipReason.BINARY}
-)
-"""Skipped because they are not code, or must not be read."""
+_SUBMODULES = "SELECT l.path FROM {live} l WHERE l.skip='submodule'"
+_HIDDEN = SkipReason.SECRET
 
 
 class Mention(NamedTuple):
-    """A textual occurrence that is not a listed reference."""
+    """A place of an answer that is no reference, with its line."""
 
     path: str
     line: int
     column: int
     utf16: int  # the column in UTF-16 units, as editors count
-    why: str  # a value of Unexplained or MentionKind
+    size: tuple[int, int]  # of the name, in bytes and in UTF-16 units
+    why: str  # a Why or a MentionKind
     text: str
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a mention in an answer."""
+        """Return the fields of a place in an answer."""
         return {
             **path_fields(os.fsencode(self.path)),
             "line": self.line + 1,
             "column": self.column + 1,
+            "endColumn": self.column + self.size[0] + 1,
             "columnUtf16": self.utf16 + 1,
+            "endColumnUtf16": self.utf16 + self.size[1] + 1,
             "why": self.why,
             "text": safe_text(self.text),
         }
 
 
 class FoundPlace(NamedTuple):
-    """An occurrence that is found. Where it is listed, it becomes a `Mention`, at the cost of its line."""
+    """One occurrence. Where it is listed, it becomes a `Mention`, at the cost of its line."""
 
     path: str
     line: int
@@ -91,280 +93,384 @@ class FoundPlace(NamedTuple):
     why: str
 
 
-class Certificate(NamedTuple):
-    """The result of a certification: what was checked, and what is unexplained."""
+class Assumed(NamedTuple):
+    """An assumption that code of the targets' languages breaks."""
 
-    complete: bool
-    unexplained: tuple[Mention, ...]
-    total: int
+    assumption: Assumption
+    places: int
+    first: str  # a path, with the line where it is known
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of an assumption in an answer."""
+        first = safe_text(self.first)
+        return {"assumption": str(self.assumption), "places": self.places, "first": first}
+
+
+class Partition(NamedTuple):
+    """Every occurrence of a name in a tree, each in one class, and what follows from them."""
+
+    name: str
+    references: list[Site]  # with those under another name
+    places: dict[OccurrenceClass, list[FoundPlace]]  # all occurrences but the references
+    counts: dict[str, int]  # by class; and aliased, decoded and total
+    secret: frozenset[str]  # files whose text is withheld
+    unread: int  # files that a limit left out
+    trusted: bool  # the facts are our own, or of a pack that the user trusts
+    submodules: list[str]
+    reasons: list[str]  # why nobody can say that it is not used
+    assumes: list[Assumed]
     coverage: dict[str, int]
-    counts: dict[str, int]
-    mentions: tuple[Mention, ...]
-    quiet: tuple[FoundPlace, ...]  # all of these places, also those that are not listed
-    elsewhere: int = 0  # unexplained places outside of the requested path
 
-    def fields(self, listing: bool = False) -> dict[str, Any]:
-        """Return the fields of an answer; `listing`: include the places outside of code."""
-        listed = [m.fields() for m in self.unexplained]
-        fields = {
+    @property
+    def possible(self) -> list[FoundPlace]:
+        """Places that may be references."""
+        return self.places[OccurrenceClass.POSSIBLE]
+
+    @property
+    def unlikely(self) -> list[FoundPlace]:
+        """Places that inference gives to other types."""
+        return self.places[OccurrenceClass.UNLIKELY]
+
+    @property
+    def accounted_for(self) -> bool:
+        """No use that spells the name is outside of the lists."""
+        return self.trusted and not self.unread and NAME.fullmatch(self.name) is not None
+
+    @property
+    def complete(self) -> bool:
+        """The references are all uses that spell the name."""
+        return self.accounted_for and not self.possible and not self.unlikely
+
+    @property
+    def absent(self) -> bool:
+        """Nobody uses it."""
+        return self.complete and not self.references and not self.reasons
+
+    def mentions(self) -> dict[str, int]:
+        """Return how many occurrences are prose, by the kind of text."""
+        told = Counter(place.why for place in self.places[OccurrenceClass.PROSE])
+        return {str(kind): told[kind] for kind in MentionKind if told[kind]}
+
+    def fields(
+        self,
+        project: Project,
+        limit: int,
+        shown: Callable[[str], bool] = lambda _: True,
+        everything: bool = False,
+        mentions: bool = False,
+    ) -> dict[str, Any]:
+        """Return the fields of an answer; `limit` and `shown` cut lists, never counts."""
+
+        def listed(group: OccurrenceClass) -> list[dict[str, Any]]:
+            below = [place for place in self.places[group] if shown(place.path)]
+            return [self.mention(project, place).fields() for place in below[:limit]]
+
+        possible = listed(OccurrenceClass.POSSIBLE)
+        fields: dict[str, Any] = {
+            "possible": possible,
+            "unexplained": possible,
+            "accounted": self.counts,
+            "accountedFor": self.accounted_for,
             "complete": self.complete,
-            "unexplained": listed,
-            "mentions": self.counts,
+            "absent": self.absent,
+            "reasons": self.reasons,
+            "assumes": [one.fields() for one in self.assumes],
+            "mentions": self.mentions(),
             "coverage": self.coverage,
         }
-        if self.elsewhere:
-            fields["unexplainedElsewhere"] = self.elsewhere
-        if listing:
-            fields["mentioned"] = [m.fields() for m in self.mentions]
-        return fields | ({"unexplainedCount": self.total} if self.total > len(listed) else {})
+        if everything:
+            fields["unlikely"] = listed(OccurrenceClass.UNLIKELY)
+        if mentions:
+            fields["mentioned"] = listed(OccurrenceClass.PROSE)
+        if self.submodules:
+            fields["leftOut"] = {"submodules": [safe_text(path) for path in self.submodules]}
+        return fields
+
+    def mention(self, project: Project, place: FoundPlace) -> Mention:
+        """Return a place with its line; the text of a secret is withheld."""
+        path, line, column, start, why = place
+        data = project.text(path)
+        units = utf16_length(data[start - column : start])
+        text = "" if path in self.secret else _line(data, start - column)
+        raw = self.name.encode("utf-8", "surrogatepass")
+        return Mention(path, line, column, units, (len(raw), utf16_length(raw)), str(why), text)
 
 
-def certify(
-    project: Project,
+def summary(answer: Mapping[str, Any], first: str = "") -> str:
+    """Return the partition of an answer as one line; `first` is said instead of the references."""
+    counts, everything = answer["accounted"], _total_text(answer)
+    broken = " and ".join(map(_assumed_text, answer["assumes"]))
+    assumes = f"; assumes {broken}" if broken else ""
+    if answer["absent"] and not first:
+        return f"nobody uses it: {everything}{assumes}"
+    lines = [first or counted(counts["references"] + counts["aliased"], "references")]
+    if counts["possible"]:
+        lines.append(f"{counts['possible']} possible")
+    if counts["unlikely"]:
+        lines.append(f"{counts['unlikely']} on other types")
+    said = f"{', '.join(lines)}; {everything}"
+    if not counts["references"] + counts["aliased"] and answer["reasons"]:
+        said += f"; {answer['reasons'][0]}"
+    if handed := answer.get("handedOver"):
+        said += f"; passed as a value in {counted(handed, 'places')}"
+    return said + assumes
+
+
+def _total_text(answer: Mapping[str, Any]) -> str:
+    """Return how many occurrences there are, and whether they are all."""
+    total = counted(answer["accounted"]["total"], "occurrences")
+    if answer["accountedFor"]:
+        return f"all {total} accounted for"
+    unread = answer.get("coverage", {}).get("unchecked", 0)
+    why = f"{counted(unread, 'files')} not searched" if unread else "nothing is certified"
+    return f"{total} found, {why}"
+
+
+def _assumed_text(assumed: Mapping[str, Any]) -> str:
+    """Return an assumption of an answer in words."""
+    return f"no {assumed['assumption'].replace('_', ' ')}"
+
+
+def partition(finder: Finder, targets: Collection[Definition], name: str = "") -> Partition:
+    """Return the partition of the name of some definitions, or of a name without a definition."""
+    name = name or next(iter(targets)).name
+    found = finder.find(targets) if targets else finder.mentions(name)
+    return partition_of(finder, name, found, targets)
+
+
+def partition_target(finder: Finder, target: ReferenceTarget, found: Found) -> Partition:
+    """Return the partition of what was asked for: definitions, a local variable, or a name."""
+    declared = {(d.path, d.line, d.column) for d in target.declared}
+    found = found._replace(defined=found.defined | declared)
+    local = target if target.local else None
+    if local is not None and any(d.kind == "parameter" for d in target.declared):
+        named = finder.mentions(target.name)  # a keyword of a call gives it its value
+        keywords = {s[:3] for s in named.maybe if s.use == Use.REFERENCE}
+        keys = {at for at, told in named.judged.items() if told == KEY or at in keywords}
+        found = found._replace(judged=found.judged | dict.fromkeys(keys, KEY))
+    return partition_of(finder, target.name, found, target.definitions, local)
+
+
+def partition_of(
+    finder: Finder,
     name: str,
     found: Found,
     targets: Collection[Definition],
-    mentions: bool = False,
-    shown: Callable[[str], bool] = lambda _: True,
-) -> Certificate:
-    """Search every text of the tree for the name, and classify each place.
+    local: ReferenceTarget | None = None,
+) -> Partition:
+    """Search every text of the tree for the name, and put each occurrence in one class.
 
-    A place is explained if it is listed, if scopes and imports prove another meaning, or if it is
-    not code. Places are listed and counted if their path is `shown`; `complete` applies to the
-    whole tree. A target that syntax calls without its name is never complete.
+    `local`: a variable of one function, which nothing outside of it can name.
     """
+    project = finder.project
     project.view.ensure_facts()
-    coverage, left_out = _tree(project, name)
-    listed = {site[:3] for site in found.sites}
-    indexed, others = look(project, name), look_in(project, left_out, name)
+    indexed, others = look(project, name), look_left_out(project, name)
     texts = indexed.places | others.places
-    known = listed | found.excluded.keys()
-    _load_scopes(project, texts, known)
-    kinds = _load_kinds(project, texts, known)
-    open_places, quiet = list(_unnamed(project, targets)), list[FoundPlace]()
+    sites = _Sites(found)
+    judge = _Judge(project, name, found, targets, texts, sites, local)
+    places: dict[OccurrenceClass, list[FoundPlace]] = {group: [] for group in OccurrenceClass}
     counts: Counter[str] = Counter()
-    for file, place, why in _explained(project, name, found, texts, kinds, targets):
-        if why in _UNEXPLAINED:
-            open_places.append(FoundPlace(file.path, *place, why))
-        elif why and shown(file.path):
-            counts[why] += 1
-            if mentions and len(quiet) < MAX_MENTIONS:
-                quiet.append(FoundPlace(file.path, *place, why))
-    open_places += _elsewhere(project, name, found)
+    for file in sorted(texts, key=lambda f: os.fsencode(f.path)):
+        decoded = project.is_decoded(file.path)
+        for line, column, start in texts[file]:
+            group, why = judge.classify(file, (file.path, line, column), start)
+            counts["decoded" if decoded else group] += 1
+            if group is not OccurrenceClass.REFERENCES:
+                places[group].append(FoundPlace(file.path, line, column, start, why))
+    told = {str(group): counts[group] for group in SUMMED}
+    told |= {"total": sum(told.values()), "aliased": sites.aliased(), "decoded": counts["decoded"]}
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
-    coverage |= {"files": len(indexed.places), "unchecked": unread}
-    ordered = sorted(open_places, key=lambda m: (os.fsencode(m.path), m.line, m.column))
-    complete = not ordered and not unread and not found.cut and NAME.fullmatch(name) is not None
-    complete = complete and project.view.may_certify()
-    told = {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
-    below = [place for place in ordered if shown(place.path)]
-    listed_places = tuple(_mention(project, place) for place in below[:MAX_LISTED])
-    hidden = len(ordered) - len(below)
-    mentioned = tuple(_mention(project, place) for place in quiet[:MAX_LISTED])
-    kept = (coverage, told, mentioned, tuple(quiet))
-    return Certificate(complete, listed_places, len(below), *kept, hidden)
+    reasons = list(_reasons(finder, targets, found)) if not local else []
+    return Partition(
+        name,
+        found.sites,
+        places,
+        told,
+        frozenset(f.path for f in texts if f.status == _HIDDEN),
+        unread,
+        project.view.may_certify(),
+        _submodules(project),
+        list(dict.fromkeys(reasons)),
+        list(_assumed(project, targets, found)),
+        _coverage(project) | {"files": len(indexed.places), "unchecked": unread},
+    )
 
 
-def _explained(
-    project: Project,
-    name: str,
-    found: Found,
-    texts: dict[MentioningFile, list[tuple[int, int, int]]],
-    kinds: dict[tuple[str, int], str],
-    targets: Collection[Definition],
-) -> Iterator[tuple[MentioningFile, tuple[int, int, int], str]]:
-    """Yield every place that is not listed, with the reason."""
-    readers = StringReaders(project, targets)
-    listed = {site[:3] for site in found.sites}
-    for file, places in texts.items():
-        for line, column, start in places:
-            at = (file.path, line, column)
-            if at not in listed:
-                kind = kinds.get((file.path, start), "")
-                why = _why(project, file, at, start, name, found, kind)
-                yield file, (line, column, start), readers.judge(why, file, start, name)
+class _Sites:
+    """The references of a search, by place; some are spelled otherwise, or begin before the word."""
+
+    def __init__(self, found: Found) -> None:
+        self._at = {site[:3]: site for site in found.sites}
+        self._met: set[At] = set()
+        self._wide: dict[tuple[str, int], list[Site]] = {}
+        for site in found.sites:
+            self._wide.setdefault(site[:2], []).append(site)
+
+    def meet(self, at: At) -> bool:
+        """Return whether a reference is at an occurrence, or around it."""
+        if at not in self._at:
+            near = self._wide.get(at[:2], ())
+            at = next((s[:3] for s in near if s.column <= at[2] < s.end_column), at)
+        if at in self._at:
+            self._met.add(at)
+        return at in self._at
+
+    def aliased(self) -> int:
+        """Return how many references were not met: they do not spell the name."""
+        return len(self._at) - len(self._met)
+
+    def known(self) -> set[At]:
+        """Return the places of all references."""
+        return set(self._at)
 
 
-_UNEXPLAINED = frozenset(map(str, Unexplained))
+class _Judge:
+    """Puts the occurrences of one name into classes."""
+
+    def __init__(
+        self,
+        project: Project,
+        name: str,
+        found: Found,
+        targets: Collection[Definition],
+        texts: dict[MentioningFile, list[tuple[int, int, int]]],
+        sites: _Sites,
+        local: ReferenceTarget | None,
+    ) -> None:
+        self._project, self._found, self._sites, self._local = project, found, sites, local
+        self._families = _families(project, targets)
+        known = sites.known() | found.judged.keys() | found.defined
+        self._is_named = local is None or any(d.kind == "parameter" for d in local.declared)
+        bound = {file: texts[file] for file in texts if file.path not in found.unbound}
+        left = places_without_verdict(bound if self._is_named else {}, known)
+        data = {file: [p[2] for p in texts[file]] for file in texts if kind_of(file)}
+        self._texts = Texts(project, name, left | (data if self._is_named else {}))
+
+    def classify(self, file: MentioningFile, at: At, start: int) -> PlaceClass:
+        """Return the class of an occurrence."""
+        found = self._found
+        if self._sites.meet(at):
+            return PlaceClass(OccurrenceClass.REFERENCES)
+        if at in found.defined:
+            return PlaceClass(OccurrenceClass.DEFINITIONS)
+        if self._local is not None:
+            return self._of_local(file, at, start, self._local)
+        if kind_of(file) and file.language not in self._families:
+            return self._texts.judge(file, start)
+        if at in found.judged:
+            return found.judged[at]
+        if file.path in found.unbound:
+            return BUDGET
+        return self._texts.judge(file, start)
+
+    def _of_local(
+        self, file: MentioningFile, at: At, start: int, local: ReferenceTarget
+    ) -> PlaceClass:
+        """Return the class of a place that is not the variable; others name a parameter by a key."""
+        if at in self._found.judged:
+            return self._found.judged[at]
+        if self._is_named and self._texts.judge(file, start) == STRING:
+            return STRING
+        unsure = file.path == local.path and not local.proven
+        return UNBOUND if unsure else ELSEWHERE
 
 
-def _unnamed(project: Project, targets: Iterable[Definition]) -> Iterator[FoundPlace]:
-    """Yield targets that syntax calls without their name, or spells otherwise, and those of a file
-    without scopes."""
-    for path, line, column in respelled(project, targets):
-        start = project.offset(path, line, column)
-        yield FoundPlace(path, line, column, start, Unexplained.UNBOUND)
+def _reasons(finder: Finder, targets: Iterable[Definition], found: Found) -> Iterator[str]:
+    """Yield why a symbol may be used though no occurrence of its name is a use."""
+    project = finder.project
+    if found.cut:
+        yield "it has more aliases than are followed"
     for target in targets:
         source = project.source(target.path)
         if source is None:
             continue
-        unnamed = called_without_name(source.language, target.name) or is_fixture(project, target)
-        unread = source.language in MODELLED and project.scopes(target.path) is None
-        if unnamed or unread:
-            start = project.offset(target.path, target.line, target.column)
-            place = (target.line, target.column, start)
-            why = Unexplained.UNBOUND if unnamed else Unexplained.NO_FACTS
-            yield FoundPlace(target.path, *place, why)
+        if why := reason_used_unnamed(project, target):
+            yield why
+        if source.language in MODELLED and project.scopes(target.path) is None:
+            yield "the scopes of its file cannot be read"
+        if source.language in ECMA and _is_loaded_whole(finder, target):
+            yield "files that import its module as a whole may use it under any name"
+    if found.outside:
+        yield "a base outside of the tree may call it"
+    if is_respelled(project, targets):
+        yield "other spellings of its name are in the tree"
+    if _submodules(project):
+        yield "submodules are not searched"
 
 
-def _elsewhere(project: Project, name: str, found: Found) -> Iterator[FoundPlace]:
-    """Yield unexplained places of the targets' aliases."""
-    for (path, line, column), why in found.excluded.items():
-        if why == PROVEN:
-            continue
-        start = project.offset(path, line, column)
-        raw = name.encode("utf-8", "surrogatepass")
-        if project.text(path)[start : start + len(raw)] != raw:
-            yield FoundPlace(path, line, column, start, why)
+def _submodules(project: Project) -> list[str]:
+    return [os.fsdecode(path) for (path,) in project.view.rows(_SUBMODULES)]
 
 
-def _load_scopes(
-    project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
-) -> None:
-    """Load the scopes of files with unknown places, to tell comments and strings from code."""
-    project.load_scopes(
-        file.path
-        for file, places in texts.items()
-        if file.language in MODELLED
-        and file.status == FactsStatus.PARSED
-        and any((file.path, line, column) not in known for line, column, _ in places)
+def _is_loaded_whole(finder: Finder, target: Definition) -> bool:
+    """Return whether a default or whole export has importers that give it no name."""
+    project, modules = finder.project, finder.binder.names.modules
+    source = project.source(target.path)
+    renamed = modules.renamed(source) if source is not None else {}
+    if target.name not in (renamed.get("default"), renamed.get(EXPORTED_WHOLE)):
+        return False
+    users = project.importing(target.path)
+    project.load(users)
+    near = (user for user in map(project.source, users) if user is not None)
+    return any(
+        not item.names and target.path in project.resolve(user, item)
+        for user in near
+        for item in user.imports
     )
 
 
-def _load_kinds(
-    project: Project, texts: dict[MentioningFile, list[tuple[int, int, int]]], known: set[At]
-) -> dict[tuple[str, int], str]:
-    """Return the kind of text at unknown places, in languages without scopes."""
-    asked = {
-        file.path: offsets
-        for file, places in texts.items()
-        if file.language not in MODELLED
-        and file.status == FactsStatus.PARSED
-        and not _kind_of(file)
-        and (offsets := [at for line, col, at in places if (file.path, line, col) not in known])
-    }
-    told = project.kinds(asked)
-    return {
-        (path, offset): kind
-        for path, offsets in asked.items()
-        for offset, kind in zip(offsets, told.get(path, ()), strict=False)
-    }
+def _assumed(project: Project, targets: Collection[Definition], found: Found) -> Iterator[Assumed]:
+    """Yield the assumptions that code of the targets' languages breaks: the lists rely on them."""
+    families = _families(project, targets)
+    held = [holder for d in targets for holder in _holders(project, d)]
+    outside = [f"{d.path}:{d.line + 1}" for d in targets] if found.outside else []
+    decorated = [f"{d.path}:{d.start_line + 1}" for d in held if is_registered(project, d)]
+    broken = {Assumption.OUTSIDE: outside, Assumption.FRAMEWORK: decorated}
+    for path, family, assumption in _flagged(project):
+        if family in families:
+            broken.setdefault(assumption, []).append(path)
+    for assumption in Assumption:
+        if paths := broken.get(assumption):
+            yield Assumed(assumption, len(paths), min(paths))
 
 
-def _why(
-    project: Project,
-    file: MentioningFile,
-    at: At,
-    start: int,
-    name: str,
-    found: Found,
-    kind_there: str = "",
-) -> str:
-    """Return why a place is unexplained, or the kind of mention; empty if it is proven."""
-    kind = _kind_of(file)
-    if kind:
-        return kind
-    if at in found.defined:
-        return ""  # it is among the definitions of the answer
-    if file.status == FactsStatus.PARTIAL:
-        return Unexplained.PARTIAL
-    if file.status == FactsStatus.LEXICAL:
-        return Unexplained.NO_GRAMMAR if file.language == "text" else Unexplained.NO_FACTS
-    if file.status == SkipReason.GENERATED:
-        return Unexplained.GENERATED
-    if file.status != FactsStatus.PARSED:
-        return Unexplained.NO_FACTS
-    if at in found.excluded:
-        return found.excluded[at]  # also an item of `__all__`, which refers to the module's binding
-    end = start + len(name.encode())
-    if file.language in MODELLED:
-        return _outside_of_code(project, file, start, end)
-    if kind_there == "comment":
-        return MentionKind.COMMENTS
-    if kind_there == "string":
-        return _string(project, file, project.text(file.path), start, end)
-    return Unexplained.NO_FACTS  # code without names in the grammar: the body of a macro
+def _families(project: Project, targets: Iterable[Definition]) -> set[str]:
+    """Return the families of languages that some definitions are of."""
+    sources = (project.source(target.path) for target in targets)
+    return {source.origin.family for source in sources if source is not None}
 
 
-def _kind_of(file: MentioningFile) -> str:
-    """Return the kind of a file without code; empty for code."""
-    if file.language not in ("", "text"):
-        return _KIND_OF.get(file.language, "")
-    stem, _, extension = file.path.rpartition("/")[2].lower().rpartition(".")
-    return _KIND_OF.get(extension, "") if stem or extension in _KIND_OF else ""
+def _holders(project: Project, definition: Definition) -> Iterator[Definition]:
+    """Yield a definition, and the class it is a member of."""
+    yield definition
+    source = project.source(definition.path)
+    owner = source.symbol(definition.parent) if source is not None else None
+    if owner is not None:
+        yield owner
 
 
-def _outside_of_code(project: Project, file: MentioningFile, start: int, end: int) -> str:
-    """Classify a place that is not an identifier: a comment, or a string that code may access."""
-    data = project.text(file.path)
-    scopes = project.scopes(file.path)
-    if scopes is None:
-        return Unexplained.NO_FACTS
-    kind = scopes.quiet(start)
-    if kind == "comment":
-        linked = data.startswith(_LINKED, scopes.quiet_span(start)[0])
-        return Unexplained.NO_FACTS if linked else MentionKind.COMMENTS
-    if is_evaluated(project, file, start):
-        return Unexplained.STRING  # any word of it may be code
-    if kind and is_in_template(project, file, start, scopes.quiet_span(start)):
-        return Unexplained.STRING if kind != "docstring" else MentionKind.STRINGS
-    if kind and not _is_content(data, start, end, scopes.quiet_span(start)):
-        return MentionKind.STRINGS
-    if kind in ("dynamic", "exported"):
-        return Unexplained.STRING
-    if kind == "named":
-        return MentionKind.STRINGS
-    if kind in ("string", "docstring", "annotation"):
-        return _string(project, file, data, start, end)
-    # A label, or text between JSX tags; anything else should be in the facts.
-    return "" if start in scopes.labels or file.language in ECMA else Unexplained.NO_FACTS
+def _flagged(project: Project) -> list[tuple[str, str, Assumption]]:
+    """Return the files whose flags break an assumption, with their families; kept for the tree."""
+    notes = project.tree.notes
+    if "flagged" not in notes:
+        notes["flagged"] = [
+            (os.fsdecode(path), family_of(language), assumption)
+            for path, language, flags in project.view.rows(_FLAGGED)
+            for assumption in dict.fromkeys(filter(None, map(_FLAGS.get, flags.split(","))))
+        ]
+    told: list[tuple[str, str, Assumption]] = notes["flagged"]
+    return told
 
 
-def _string(project: Project, file: MentioningFile, data: bytes, start: int, end: int) -> str:
-    """Classify a string: it is unexplained if a dynamic access may read it."""
-    if file.language not in MODELLED and not _is_whole(data, start, end):
-        return MentionKind.STRINGS
-    before = data[max(0, start - 200) : start]
-    if file.language in ECMA and _SPECIFIER.search(before):
-        return MentionKind.STRINGS  # the module of an import, which is an edge of the graph
-    source = project.source(file.path)
-    flagged = source is not None and not _DYNAMIC.isdisjoint(source.origin.flags)
-    return Unexplained.STRING if flagged or _ACCESS.search(before) else MentionKind.STRINGS
-
-
-def _is_content(data: bytes, start: int, end: int, span: tuple[int, int]) -> bool:
-    """Return whether the name is all that a string of the tree holds, or ends a dotted path in it."""
-    first, last = span
-    if data[first : first + 1] in _QUOTES:  # the quotes belong to it
-        first, last = first + 1, last - 1
-    return end == last and _PATH.fullmatch(data, first, start) is not None
-
-
-def _is_whole(data: bytes, start: int, end: int) -> bool:
-    """Return whether the name is a whole string, or the last part of a dotted one."""
-    if data[end : end + 1] not in _QUOTES:
-        return False
-    before = re.search(rb"([\"'`:])[\w.:/]*$", data[max(0, start - 200) : start])
-    return before is not None
-
-
-def _tree(project: Project, name: str) -> tuple[dict[str, int], list[MentioningFile]]:
-    """Return the coverage of the tree, computed once, and the skipped texts with the name."""
+def _coverage(project: Project) -> dict[str, int]:
+    """Return how many files of the tree were parsed, by status; kept for the tree."""
     notes = project.tree.notes
     if "coverage" not in notes:
-        left_out = list(_left_out(project.view))
-        for file in left_out:
-            project.know(file.path, file.oid)
-        project.read(file.path for file in left_out[:MAX_LEFT_OUT])
-        words = [frozenset(_WORD.findall(project.text(f.path))) for f in left_out[:MAX_LEFT_OUT]]
-        known = [*zip(left_out, words, strict=False)]
-        notes["coverage"] = _coverage(project.view), known, left_out[MAX_LEFT_OUT:]
-    counts, known, unread = notes["coverage"]
-    return dict(counts), [f for f, words in known if name.encode() in words] + unread
+        notes["coverage"] = _count(project.view)
+    return dict(notes["coverage"])
 
 
-def _coverage(view: TreeView) -> dict[str, int]:
-    """Return how many files of the tree were parsed, by status."""
+def _count(view: TreeView) -> dict[str, int]:
     counts = dict.fromkeys(("parsed", "partial", "noGrammar", "quarantined", "skipped"), 0)
     keys = {FactsStatus.PARSED: "parsed", FactsStatus.PARTIAL: "partial"}
     keys |= {FactsStatus.LEXICAL: "noGrammar", FactsStatus.QUARANTINED: "quarantined"}
@@ -373,24 +479,6 @@ def _coverage(view: TreeView) -> dict[str, int]:
     ):
         counts[keys.get(status, "skipped") if status else "skipped"] += count
     return counts
-
-
-def _left_out(view: TreeView) -> Iterator[MentioningFile]:
-    """Yield texts without facts: skipped by the policy, or lost."""
-    rows = view.rows(
-        "SELECT l.path, coalesce(l.skip, b.reason), l.oid FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id"
-        " WHERE l.skip IS NOT NULL OR b.id IS NULL OR b.status IN ('skipped', 'quarantined')"
-    )
-    for path, reason, oid in rows:
-        if reason not in _NOT_TEXT:
-            yield MentioningFile(os.fsdecode(path), "", reason or Unexplained.NO_FACTS, oid)
-
-
-def _mention(project: Project, place: FoundPlace) -> Mention:
-    path, line, column, start, why = place
-    data = project.text(path)
-    units = utf16_length(data[start - column : start])
-    return Mention(path, line, column, units, str(why), _line(data, start - column))
 
 
 def _line(data: bytes, start: int) -> str:

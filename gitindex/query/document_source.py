@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.frontmatter import FrontMatter, has_field, read_fields
-from gitindex.extract.policy import is_secret, skip_content
+from gitindex.extract.policy import skip_content
+from gitindex.extract.policy_secrets import is_secret
 from gitindex.extract.terms import decode_text
 from gitindex.git.settings import read_settings
 from gitindex.languages.table import language_of

@@ -8,8 +8,9 @@ from typing import Any
 
 from gitindex.base.path_kind import is_test
 from gitindex.extract.terms import decode_text
+from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.references import brief_references
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.query_text import Filters
 from gitindex.query.search.search import search
@@ -25,6 +26,9 @@ USES = 8
 TESTS = 8
 FRAME = 60
 """Characters for the last line of a text."""
+FILES = 60
+"""Files whose uses of one definition are bound, the nearest first: eight callers and tests are shown. The
+uses in others are counted as possible."""
 LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""
 
@@ -39,7 +43,7 @@ def explore(
     memories: tuple[SearchMemory | None, Memory | None] = (None, None),
 ) -> Row:
     """Return places for a question with their code and uses, within a budget of tokens."""
-    lexical, binding = memories
+    lexical, finder = memories[0], Finder(view, memories[1], FILES)  # one for all places
     most = min(PLACES, 2 + tokens // 150)
     found = search(view, question, most, Filters(below=below), memory=lexical)["results"]
     texts = view.read({os.fsencode(row["path"]) for row in found})
@@ -54,7 +58,7 @@ def explore(
             break
         room -= len(place["code"])
         if "name" in place and len(places) < FOLLOWED:
-            room -= _add_uses(view, place, room, binding)
+            room -= _add_uses(finder, place, room)
         places.append(place)
     shown = {(place["path"], place["startLine"]) for place in places}
     also = [_also(row) for row in found if (row["path"], row["startLine"]) not in shown]
@@ -81,25 +85,31 @@ def _place(row: Mapping[str, Any], lines: list[str], room: int) -> Row | None:
     return place | ({"codeTruncated": True} if first + len(code) <= row["endLine"] else {})
 
 
-def _add_uses(view: TreeView, place: Row, room: int, binding: Memory | None) -> int:
+def _add_uses(finder: Finder, place: Row, room: int) -> int:
     """Add callers, tests and uncertain places; return the characters they take."""
-    asked = ReferenceQuery(f"{place['path']}#{place['name']}", limit=LOOKED_AT)
-    told = find_references(view, asked, binding)
-    uses: list[Row] = [dict(row) for row in told["references"] if row["role"] == "reference"]
+    told = brief_references(finder, f"{place['path']}#{place['name']}", LOOKED_AT)
+    uses = told.rows
     tests = list(dict.fromkeys(row["path"] for row in uses if is_test(row["path"])))
     callers = [row for row in uses if not is_test(row["path"])]
     room -= (spent := len(place["path"]) + len(place["name"]) + 120)  # counts, and where to ask
-    shown = list(_within(_with_text(view, callers[:USES]), room))
+    shown = list(_within(_with_text(finder.view, callers[:USES]), room))
     room -= (taken := sum(map(_said, shown)))
     listed: list[str] = []
     for path in tests[:TESTS]:
         if (room := room - len(path) - 2) >= 0:
             listed.append(path)
-    place |= {"callers": shown, "tests": listed, "complete": told["complete"]}
+    place |= {
+        "callers": shown,
+        "tests": listed,
+        "complete": told.complete,
+        "absent": told.absent,
+    }
     if len(callers) > len(shown):
         place["moreCallers"] = len(callers) - len(shown)
-    if told["unexplained"]:
-        place["uncertain"] = len(told["unexplained"])
+    if told.possible:
+        place["uncertain"] = told.possible
+    if told.left:
+        place["unexamined"] = told.left
     return spent + taken + sum(len(path) + 2 for path in listed)
 
 

@@ -12,7 +12,8 @@ from gitindex.base.vocabulary import Layer, Role, Tier
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.absence import MAX_LINE, certify
+from gitindex.query.absence import MAX_LINE, partition_target
+from gitindex.query.names.dispatch import linked
 from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.known import coverage, kin
 from gitindex.query.names.memory import Memory
@@ -20,6 +21,7 @@ from gitindex.query.names.project import Project
 from gitindex.query.names.sites import Site, make_site
 from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import DeclaredPlace, ReferenceTarget, find_target
+from gitindex.query.names.used_unnamed import decorators, is_registered
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
 
@@ -48,49 +50,77 @@ class ReferenceQuery(NamedTuple):
     path: str = ""
     limit: int = 100
     mentions: bool = False  # list the places outside of code too
+    everything: bool = False  # list the unlikely places too
 
 
 def find_references(
     view: TreeView, wanted: ReferenceQuery, memory: Memory | None = None
 ) -> ReferencesAnswer:
-    """Return the references to a target, the surest first, as an envelope."""
+    """Return the references to a target, the surest first, and the partition, as an envelope."""
     finder = Finder(view, memory)
+    project = finder.project
     target = find_target(finder.binder, wanted.asked)
-    looked = _find(finder, target)
-    sites = looked.sites
+    part = partition_target(finder, target, _find(finder, target))
+    sites = part.references
     found = [site for site in sites if _is_wanted(site, wanted)]
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     shown = found[:limit]
-    paths = {site.path for site in shown} | {d.path for d in target.definitions[:limit]}
-    finder.project.load(sorted(paths))
-    finder.project.read(sorted(paths))
+    joined = linked(project, target.definitions)
+    defined = list(dict.fromkeys([*target.definitions, *joined]))
+    paths = {site.path for site in shown} | {d.path for d in defined[:limit]}
+    project.load(sorted(paths))
+    project.read(sorted(paths))
     fields: dict[str, Any] = {
         "name": target.name,
-        "definitions": [definition_fields(finder.project, d) for d in target.definitions[:limit]]
-        or [declared_fields(finder.project, d) for d in target.declared],
-        "references": [site_fields(finder.project, site) for site in shown],
+        "definitions": [definition_fields(project, d) for d in defined[:limit]]
+        or [declared_fields(project, d) for d in target.declared],
+        "references": [site_fields(project, site) for site in shown],
         "truncated": len(found) > limit,
         "totalReferences": len(found),
     }
-    if handed := _handed_over(target, sites):
+    if handed := _handed_over(project, target, sites):
         fields["handedOver"] = handed
-    for name, related in kin(finder.project, target.definitions).items():
+    for name, related in kin(project, target.definitions).items():
         if related:
-            fields[name] = [definition_fields(finder.project, d) for d in related[:limit]]
+            fields[name] = [definition_fields(project, d) for d in related[:limit]]
     used = {d.path for d in target.definitions} | {site.path for site in sites}
-    fields |= layer_fields(coverage(finder.project), map(os.fsencode, used))
-    if target.local:  # a variable of one function: nothing outside of it can name it
-        fields |= {"complete": target.proven, "unexplained": [], "mentions": {}}
-    else:
-        below = partial(_is_below, wanted)
-        certificate = certify(
-            finder.project, target.name, looked, target.definitions, wanted.mentions, below
-        )
-        fields |= certificate.fields(wanted.mentions)
+    used |= {place.path for place in part.possible}
+    fields |= layer_fields(coverage(project), map(os.fsencode, used))
+    below = partial(_is_below, wanted)
+    fields |= part.fields(project, limit, below, wanted.everything, wanted.mentions)
     return cast("ReferencesAnswer", view.envelope(**fields))
 
 
-def _handed_over(target: ReferenceTarget, sites: Iterable[Site]) -> int:
+class BriefReferences(NamedTuple):
+    """The uses of a definition for an answer about more than them."""
+
+    rows: list[dict[str, Any]]
+    complete: bool
+    absent: bool
+    possible: int
+    left: int  # files beyond the budget: their occurrences are possible, and more may be in texts
+
+
+def brief_references(finder: Finder, asked: str, limit: int) -> BriefReferences:
+    """Return the uses of a definition; beyond the finder's budget no text is searched for others."""
+    project = finder.project
+    target = find_target(finder.binder, asked)
+    found = _find(finder, target)
+    if found.unbound:
+        beyond = project.places(target.name, found.unbound)
+        possible = len(found.maybe) + sum(map(len, beyond.values()))
+        told = (False, False, possible)
+    else:
+        part = partition_target(finder, target, found)
+        told = (part.complete, part.absent, len(part.possible))
+    uses = [site for site in found.sites if _role(site.use) == Role.REFERENCE][:limit]
+    project.load({site.path for site in uses})
+    project.read({site.path for site in uses})
+    rows = [site_fields(project, site) for site in uses]
+    return BriefReferences(rows, *told, len(found.unbound))
+
+
+def _handed_over(project: Project, target: ReferenceTarget, sites: Iterable[Site]) -> int:
     """Return how often a function goes somewhere as a value: it may be called from there, unnamed.
 
     A decorator takes it as well.
@@ -98,9 +128,10 @@ def _handed_over(target: ReferenceTarget, sites: Iterable[Site]) -> int:
     functions = [d for d in target.definitions if d.kind in FUNCTIONS]
     if not functions or len(functions) < len(target.definitions):
         return 0
-    decorated = sum(d.start_line < d.line for d in functions)
+    decorated = any(decorators(project, d) for d in functions)
     values = (Use.REFERENCE,) if decorated else (Use.REFERENCE, Use.ATTRIBUTE)  # a property is read
-    return decorated + sum(s.use in values and s.tier is not Tier.NAME for s in sites)
+    registered = sum(is_registered(project, d) for d in functions)
+    return registered + sum(s.use in values for s in sites)
 
 
 def site_fields(project: Project, site: Site) -> dict[str, Any]:
@@ -113,6 +144,8 @@ def site_fields(project: Project, site: Site) -> dict[str, Any]:
         "tier": str(site.tier),
         "text": safe_text(_line(project, site.path, site.line)),
     }
+    if site.via:
+        fields["via"] = site.via
     if site.enclosing is not None:
         fields["enclosing"] = site.enclosing.qualified
     return fields | {"layer": str(site.layer), "source": project.where(site.path)}
@@ -177,14 +210,16 @@ def _find(finder: Finder, target: ReferenceTarget) -> Found:
         return finder.find(target.definitions)
     if not target.local:
         return finder.mentions(target.name)
-    return Found(list(_local_sites(finder, target)), {}, False)
+    return Found(list(_local_sites(finder, target)), [], {})
 
 
 def _local_sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
-    """Return the sites of a variable of one function."""
+    """Return the sites of a variable of one function, but for its declaration."""
     source = finder.project.source(target.path)
     assert source is not None
-    return (make_site(source, place, Tier.EXACT, ()) for place in target.local)
+    declared = {(d.line, d.column) for d in target.declared}
+    uses = (p for p in target.local if (p.line, p.column) not in declared)
+    return (make_site(source, place, Tier.EXACT, ()) for place in uses)
 
 
 def _is_wanted(site: Site, wanted: ReferenceQuery) -> bool:
@@ -197,7 +232,7 @@ def _is_below(wanted: ReferenceQuery, path: str) -> bool:
     if not wanted.path:
         return True
     below = normalize_rel_path(wanted.path)
-    return path == below or path.startswith(f"{below}/")
+    return not below or path == below or path.startswith(f"{below}/")
 
 
 def _role(use: int) -> Role:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from gitindex.base.atomic_file import read_small
+from gitindex.base.atomic_file import read_start
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer
@@ -180,7 +180,7 @@ def file_symbols(path: str) -> SymbolsAnswer:
     from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
 
     try:
-        data = read_small(path, MAX_PARSE_BYTES + 1)
+        data = read_start(path, MAX_PARSE_BYTES + 1)
     except OSError as error:
         raise GitIndexError(f"cannot read {safe_text(path)}: {error.strerror}") from error
     if data is None:

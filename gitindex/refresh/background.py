@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 
+from gitindex.base.limits import lower_limit
 from gitindex.base.runner_lock import RunnerLock, advertise
 from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
@@ -33,8 +34,7 @@ def become_background() -> None:
         del os.environ[name]
     with contextlib.suppress(OSError):
         os.nice(10)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    lower_limit(resource.RLIMIT_AS, MEMORY_BYTES)
 
 
 def main() -> int:
@@ -135,10 +135,12 @@ def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.base.errors import GitIndexError
     from gitindex.refresh.log import Log
     from gitindex.refresh.reader_help import help_readers
+    from gitindex.refresh.removal_watch import end_with
     from gitindex.refresh.runner import Runner
     from gitindex.refresh.spool import Pace
     from gitindex.refresh.start import follow_up
 
+    end_with(anchor)
     runner = Runner(anchor, Pace(settle=settle_seconds()), lock=lock)
     try:
         if os.path.exists(_from_template(anchor)) and not os.path.exists(anchor.database):

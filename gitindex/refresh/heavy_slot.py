@@ -1,4 +1,4 @@
-"""At most one heavy job per user of this machine: a lock file in the user's runtime folder."""
+"""At most one heavy background job per user of this machine: a lock file in the user's runtime folder."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from gitindex.base.escape import safe_text
 from gitindex.base.user_state import runtime_folder
 
 POLL_SECONDS = 0.1
-
+BACKGROUND_NICE = 10
 
 MAX_OWNER = 100
 """Bytes of the owner's name that are shown: the end of a path says more than its start."""
+
+
+def is_background() -> bool:
+    """Does this process run at the low priority of the background?"""
+    return os.getpriority(os.PRIO_PROCESS, 0) >= BACKGROUND_NICE
 
 
 @contextmanager

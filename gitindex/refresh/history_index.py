@@ -13,6 +13,7 @@ from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
+from gitindex.extract.frames import WITHOUT_SCOPES
 from gitindex.extract.plan import classify, read_present, reader_of
 from gitindex.extract.policy import Policy
 from gitindex.extract.pool import Extractor
@@ -132,7 +133,7 @@ class _Walk:
         found: list[BlobHistory] = []
         read = reader_of(self._repo)
         ordered = sorted(missing.items(), key=lambda item: item[1])
-        for blob in extract_blobs(ordered, read, self._extractor):
+        for blob in extract_blobs(ordered, read, self._extractor, question=WITHOUT_SCOPES):
             found.append(blob_history(blob))
         self._held |= self._history.add_blobs(found)
         self._extracted += len(found)

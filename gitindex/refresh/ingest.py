@@ -9,12 +9,15 @@ from contextlib import ExitStack
 from types import TracebackType
 
 from gitindex.base.errors import StoreError
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
 from gitindex.store.blobs import BlobTable
+from gitindex.store.checksums import half_of_lexical
 from gitindex.store.entities import put_document
 from gitindex.store.imported import mark_imported, mark_verified
+from gitindex.store.late_scopes import note_late
 from gitindex.store.lexical import trim_memory
 from gitindex.store.name_index import DROP_NAME_INDEXES, make_name_indexes
 from gitindex.store.text_index import TextIndexWriter
@@ -53,9 +56,13 @@ class Ingest:
     The first load of a store makes the indexes by name at its end, where it costs half.
     """
 
-    def __init__(self, session: Session, import_id: int = 0) -> None:
-        """`import_id`: the facts are those of a pack, and are marked so in the same transaction."""
+    def __init__(self, session: Session, import_id: int = 0, late_scopes: bool = False) -> None:
+        """`import_id`: the facts are those of a pack, and are marked so in the same transaction.
+
+        `late_scopes`: they come without scopes, which is noted, too.
+        """
         self._import_id = import_id
+        self._late_scopes = late_scopes
         self._session = session
         self._db = session.database
         self._blobs = BlobTable(session.database)
@@ -119,6 +126,7 @@ class Ingest:
             mark_imported(self._db, self._import_id, ids)
         else:
             mark_verified(self._db, ids)
+        note_late(self._db, (kept[b.key].blob_id for b in part if _is_parsed(b)), self._late_scopes)
         for blob in part:
             blob_id, new = kept[blob.key]
             put_document(self._db, blob_id, blob.facts.language, blob.data, new)
@@ -145,7 +153,13 @@ class Ingest:
             self._session.check_identity()
             self._session.lexical().commit()
             self._check_documents(batch.keys)
-        self._db.run("UPDATE repo_state SET lexical_docs=lexical_docs+?", batch.added)
+        half = half_of_lexical(self._session.lexical_folder) if batch.keys else ""
+        self._db.run(
+            "UPDATE repo_state SET lexical_docs=lexical_docs+?1,"
+            " lexical_half=CASE ?2 WHEN '' THEN lexical_half ELSE ?2 END",
+            batch.added,
+            str(half),
+        )
         self._transaction.close()
 
     def _check_documents(self, keys: list[FactsKey]) -> None:
@@ -153,3 +167,7 @@ class Ingest:
         reader = self._session.lexical_reader()
         if not all(map(reader.holds, keys[:: max(1, len(keys) // SAMPLE)])):
             raise StoreError("the lexical index did not store its documents", "see `gitindex log`")
+
+
+def _is_parsed(blob: ExtractedBlob) -> bool:
+    return blob.facts.status in (FactsStatus.PARSED, FactsStatus.PARTIAL)

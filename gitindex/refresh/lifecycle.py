@@ -12,6 +12,7 @@ from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
+from gitindex.base.tree_edit import undo_unfinished
 from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOutcome, ProofOutcome
 from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree
 from gitindex.base.writer_version import VERSION
@@ -26,19 +27,18 @@ from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.refresh import public_files
-from gitindex.refresh.detached import start_detached
 from gitindex.refresh.outbox import TEAM_FILE
-from gitindex.refresh.public_folder import TrackedFolder, changing, ensure_folder
+from gitindex.refresh.public_folder import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.queue import KEEP_ENDED, read_history
+from gitindex.refresh.run import start_refresh
 from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
 from gitindex.refresh.start import start_runner
 from gitindex.store import mapping
+from gitindex.store.checksums import CheckLevel, damage_of_store
 from gitindex.store.connection import open_reader, open_writer
-from gitindex.store.integrity import check_store
 from gitindex.store.mapping import Published
-from gitindex.store.rot import CURSOR
-from gitindex.store.seal import ALL, damage_of_store
+from gitindex.store.scrub import CURSOR, check_store
 
 Process = subprocess.Popen[bytes]
 
@@ -59,7 +59,9 @@ def create(worktree: Worktree) -> ManageResult:
     _refuse_newer(seen)
     if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
         return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
-    if seen.proof.outcome is ProofOutcome.VALID and not damage_of_store(worktree.store, ALL):
+    if seen.proof.outcome is ProofOutcome.VALID and not damage_of_store(
+        worktree.store, CheckLevel.FULL
+    ):
         return ManageResult(ManageOutcome.ALREADY_INDEXED, "Already indexed, with a valid proof.")
     message = STALE_CREATE if seen.searchable else "Indexing has started."
     return _start(worktree, BuildKind.CREATE, "create", message)
@@ -94,7 +96,7 @@ def repair(worktree: Worktree) -> ManageResult:
     """Adopt a generation that the store proves, if its marker is gone. Deletes nothing."""
     check_owner(worktree)
     proof = prove(worktree)
-    if proof.outcome is ProofOutcome.VALID and not damage_of_store(worktree.store, ALL):
+    if proof.outcome is ProofOutcome.VALID and not damage_of_store(worktree.store, CheckLevel.FULL):
         return ManageResult(
             ManageOutcome.ALREADY_PROVEN, "The index is proven; nothing was changed."
         )
@@ -107,12 +109,12 @@ def repair(worktree: Worktree) -> ManageResult:
         return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
     try:
         marker = _adoptable(worktree)
-        with changing(worktree):
-            ensure_folder(worktree)
-            publish_marker(worktree, marker, identify_store(worktree))
-            public_files.publish_status(worktree, marker)
-            if observe(worktree).head_tree != marker.tree_id:
-                public_files.mark_stale(worktree)
+        refuse_tracked(worktree)
+        ensure_folder(worktree)
+        publish_marker(worktree, marker, identify_store(worktree))
+        public_files.publish_status(worktree, marker)
+        if observe(worktree).head_tree != marker.tree_id:
+            public_files.mark_stale(worktree)
     except (CorruptStore, _NotAdoptable) as why:
         return ManageResult(
             ManageOutcome.NOT_ADOPTABLE, f"Nothing to adopt: {why}. Create the index."
@@ -131,6 +133,7 @@ def clear(worktree: Worktree, root: str) -> ManageResult:
             Exit.USAGE,
         )
     check_owner(worktree)
+    undo_unfinished(worktree)  # its journal is in the store
     if os.path.isdir(worktree.store):
         lock = RunnerLock(worktree.lock)
         if not lock.acquire():
@@ -179,7 +182,7 @@ def was_asked_for(worktree: Worktree, operation: str) -> bool:
 def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> ManageResult:
     public_files.create_store(worktree)
     name = new_operation(action)
-    return ManageResult(ManageOutcome.STARTED, message, start_detached(worktree, kind, name), name)
+    return ManageResult(ManageOutcome.STARTED, message, start_refresh(worktree, kind, name), name)
 
 
 def _refuse_newer(seen: Observation) -> None:
@@ -196,7 +199,7 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
     try:
         store = identify_store(worktree)
         stamp = read_stamp(worktree.stamp)
-        row, counts, lost = _read_published(worktree)
+        row, counts, few = _read_published(worktree)
     except (OSError, StoreError) as error:
         raise _NotAdoptable(getattr(error, "message", str(error))) from error
     if stamp is None or not stamp.run(row.run_id or "") or stamp.store.inode != store.inode:
@@ -218,11 +221,11 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
         row.head_commit,
         row.tree,
         row.generation,
-        lost,
+        *few,
     )
 
 
-def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, int]:
+def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, tuple[int, int]]:
     database = open_reader(worktree.database)
     if database is None:
         raise _NotAdoptable("there is no store")
@@ -232,7 +235,8 @@ def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, int]
             if row is None or row.generation == 0:
                 raise _NotAdoptable("nothing was ever published")
             lost = len(mapping.quarantined(database, row.worktree_id))
-            return row, mapping.count(database, row.worktree_id), lost
+            left_out = mapping.count_left_out(database, row.worktree_id)
+            return row, mapping.count(database, row.worktree_id), (lost, left_out)
     finally:
         database.close()
 
@@ -247,7 +251,7 @@ def _remove_index(worktree: Worktree) -> None:
         finally:
             database.close()
         notes = (worktree.spool, worktree.taken, worktree.progress, worktree.failure)
-        for path in (*notes, worktree.public_objects):
+        for path in notes:
             remove(path)
         return
     names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.seal.lock")
@@ -267,7 +271,8 @@ def _remove_face(worktree: Worktree) -> None:
     """Remove our files from `.llmc/`, unless git tracks any, and the folder if nothing is left."""
     if os.path.islink(worktree.llmc) or not os.path.isdir(worktree.llmc):
         return
-    with suppress(TrackedFolder), changing(worktree):
+    with suppress(TrackedFolder):
+        refuse_tracked(worktree)
         remove(worktree.marker)
         remove(worktree.stale_status)
         remove(path_of(worktree.root))

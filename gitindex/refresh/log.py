@@ -16,6 +16,7 @@ class Log:
     def __init__(self, store: str) -> None:
         self._path = os.path.join(store, "log")
         self._mark = os.path.join(store, "python")  # every store has it
+        self._is_there = os.path.exists(self._path)
 
     def write(self, event: str, **fields: object) -> None:
         """One event with root, job and run id where known."""
@@ -23,8 +24,8 @@ class Log:
         try:
             self._rotate()
             flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            if os.path.exists(self._mark):  # not in a store that is being deleted
-                flags |= os.O_CREAT
+            if not self._is_there and os.path.exists(self._mark):
+                flags |= os.O_CREAT  # one that has vanished is in a store that is being deleted
             fd = os.open(self._path, flags, 0o600)
             try:
                 os.write(fd, json.dumps(line, default=str).encode() + b"\n")
@@ -36,6 +37,7 @@ class Log:
     def _rotate(self) -> None:
         if os.path.exists(self._path) and os.path.getsize(self._path) > MAX_BYTES:
             os.replace(self._path, f"{self._path}.1")
+            self._is_there = False
 
 
 def read_log(store: str, limit: int) -> list[str]:

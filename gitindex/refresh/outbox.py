@@ -7,14 +7,12 @@ that was published there. So nothing is lost while the server is away, and nothi
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.observation import prove
 from gitindex.freshness.status_file import parse_object
-from gitindex.git.command import clean_env
 
 TEAM_FILE = "team.json"
 """In the store of a clone that joined a team: where to, and the tree that was published there."""
@@ -24,21 +22,9 @@ def drain_outbox(worktrees: Iterable[Worktree]) -> None:
     """Start a process that publishes; without a server it ends, and the next run tries again."""
     for worktree in worktrees:
         if worktree.id == "main" and _is_waiting(worktree):
-            import subprocess  # lazily: most clones are in no team
+            from gitindex.refresh.start import forget, start_detached  # most clones are in no team
 
-            null = subprocess.DEVNULL
-            command = [sys.executable, "-I", "-m", "gitindex", "team", "push", "--outbox"]
-            process = subprocess.Popen(
-                [*command, "-C", worktree.root],
-                stdin=null,
-                stdout=null,
-                stderr=null,
-                env=clean_env(),
-                cwd="/",
-                start_new_session=True,
-                close_fds=True,
-            )
-            process.returncode = 0  # nobody waits for it
+            forget(start_detached("gitindex", "team", "push", "--outbox", "-C", worktree.root))
 
 
 def _is_waiting(worktree: Worktree) -> bool:

@@ -15,7 +15,7 @@ from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.runner_lock import alive_file
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import FROM_TEMPLATE, STORE_FOLDERS, Worktree
-from gitindex.base.writer_version import VERSION, newer_writer
+from gitindex.base.writer_version import VERSION, newer_writer, render_version
 from gitindex.freshness.fingerprint import SCHEMA_VERSION, runtime_version
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.status_file import (
@@ -27,14 +27,11 @@ from gitindex.freshness.status_file import (
 )
 from gitindex.refresh.public_folder import (
     TrackedFolder,
-    await_git,
-    changing,
     ensure_folder,
-    note_objects,
+    refuse_tracked,
     write_public,
 )
 
-SHA1_DIGITS = 40
 NOTE_BYTES = 1024
 
 
@@ -77,8 +74,8 @@ def _note_interpreter(worktree: Worktree) -> None:
     if read_small(interpreter) != name:
         write_atomic(interpreter, name)
     version = os.path.join(worktree.store, VERSION)
-    if read_small(version) != __version__.encode() + b"\n":
-        write_atomic(version, __version__.encode() + b"\n")
+    if read_small(version) != render_version(__version__):
+        write_atomic(version, render_version(__version__))
 
 
 def refuse_older_writer(worktree: Worktree) -> None:
@@ -92,35 +89,38 @@ def refuse_older_writer(worktree: Worktree) -> None:
 
 
 def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
-    """Write the fresh status, then the stale one a hook will rename over it.
+    """Write the fresh status, then the stale one that a hook writes over it.
 
     A checkout may have brought a tracked `.llmc/` meanwhile: that is left alone.
     """
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
-    with contextlib.suppress(TrackedFolder), changing(worktree):
+    with contextlib.suppress(TrackedFolder):
+        refuse_tracked(worktree)
         _put(worktree, fresh, fresh._replace(index_state=IndexState.STALE))
 
 
 def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
     """Write a status, then the one that ends it.
 
-    In this order, and with the spool looked at last: a hook appends its event before it renames,
+    In this order, and with the spool looked at last: a hook appends its event before it writes,
     so either we see the event here or it finds the stale file. Never is `fresh` the last word. An error
     stays: where the store cannot be opened, the event that failed is still in the spool.
+    Both are equally long: a hook writes the one over the other, and nothing may be left behind it.
     """
-    texts = render_status(status), render_status(stale)
-    note_objects(worktree, len(status.last_indexed_commit or "") or SHA1_DIGITS, *texts)
-    write_public(worktree, path_of(worktree.root), texts[0])
-    write_public(worktree, worktree.stale_status, texts[1])
+    text = render_status(status)
+    write_public(worktree, path_of(worktree.root), text)
+    ends = render_status(stale).rstrip().ljust(len(text) - 1) + b"\n"
+    write_public(worktree, worktree.stale_status, ends)
     if status.index_state is not IndexState.ERROR and os.path.exists(worktree.spool):
-        await_git(worktree)
         mark_stale(worktree)
 
 
 def mark_stale(worktree: Worktree) -> None:
-    """Rename the stale status into place, as the hook does with `mv`."""
+    """Rename the stale status into place."""
+    status = os.path.join(worktree.llmc, "rag_index_status.json")
     try:
-        os.replace(worktree.stale_status, os.path.join(worktree.llmc, "rag_index_status.json"))
+        os.lstat(status)  # one that is gone is not made anew: the folder may be being removed
+        os.replace(worktree.stale_status, status)
     except FileNotFoundError:
         return  # a hook was quicker
 
@@ -129,16 +129,16 @@ def write_state(
     worktree: Worktree, state: IndexState, error: str | None = None, make: bool = True
 ) -> None:
     """Write a status that keeps what is known of the last success. Makes `.llmc/` if need be."""
-    with changing(worktree):
-        ensure_folder(worktree, make)
-        last = load_status(worktree.root)
-        at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
-        remove(worktree.stale_status)  # it would tell of the success before this state
-        status = _status(worktree, state, at, commit, error)
-        if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
-            _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
-        else:
-            write_public(worktree, path_of(worktree.root), render_status(status))
+    refuse_tracked(worktree)
+    ensure_folder(worktree, make)
+    last = load_status(worktree.root)
+    at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
+    remove(worktree.stale_status)  # it would tell of the success before this state
+    status = _status(worktree, state, at, commit, error)
+    if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
+        _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
+    else:
+        write_public(worktree, path_of(worktree.root), render_status(status))
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:
@@ -165,8 +165,13 @@ def _overwrite(path: str, data: bytes) -> None:
     No file appears or vanishes for it: a short job must not disturb whoever removes the repository.
     A reader that sees half a note takes it for none.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    fd = os.open(path, flags, 0o600)
+    flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        fd = os.open(path, flags)
+    except FileNotFoundError:
+        if not os.path.exists(os.path.join(os.path.dirname(path), os.pardir, "python")):
+            raise  # a store that is being deleted: every other one has it
+        fd = os.open(path, flags | os.O_CREAT, 0o600)
     try:
         os.ftruncate(fd, os.pwrite(fd, data.ljust(NOTE_BYTES), 0))
     finally:

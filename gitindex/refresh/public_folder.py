@@ -6,32 +6,22 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterator
-from functools import partial
 from io import FileIO
 
-from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.atomic_file import sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_folder
 from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
-from gitindex.freshness.status_file import path_of
 from gitindex.git.command import try_git
 from gitindex.git.index_file import surely_lacks
-from gitindex.git.interface import blob_id
 from gitindex.git.shadow_index import identity_from, identity_of, index_of
 
 LITTER_SECONDS = 60.0
-LOCK_SECONDS = 2.0
-"""How long a change waits for the git command that was writing the index meanwhile."""
-POLL_SECONDS = 0.005
+"""Age of a temporary file whose writer surely ended."""
+REMOVAL_SECONDS = 0.2
+"""Longer than `rm -rf` takes from the first of our files to their folder."""
 PIECE = 1 << 16
 """Bytes of git's index that are read at first; then as many as were read so far."""
-_CONVERTING = (b"filter", b"ident", b"encoding")
-_TELLING = (b"bigfilethreshold", b"attributesfile", b"[include")
-
-_waited: set[int] = set()
-"""Locks that outlasted the wait: a killed git left them, or it is an editor that is open."""
-
 _lacking: dict[str, tuple[int, ...]] = {}
 """Indexes of git that had nothing of `.llmc/`, as they were then."""
 
@@ -43,99 +33,17 @@ class TrackedFolder(GitIndexError):
         super().__init__(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
 
 
-@contextlib.contextmanager
-def changing(worktree: Worktree) -> Iterator[None]:
-    """Change files of ours in `.llmc/`; TrackedFolder if git tracks any of them.
+def refuse_tracked(worktree: Worktree) -> None:
+    """Raise unless `.llmc/` is a folder of this user, or missing, and git tracks nothing in it.
 
-    A `git add -f` or a checkout may be under way. It holds `index.lock` from before it reads or writes a
-    file until its index is in place. So a change begins when a lock that is there has gone (git refuses a
-    file that appears where it has just removed one), and the index is looked at again after it, likewise;
-    where git tracks the folder by then, what we wrote gives way to git's bytes.
+    Asked before each change there. A `git add -f` in the milliseconds after it is not noticed before the
+    next change; the hook changes only bytes that we wrote.
     """
     if worktree.beside:
-        yield
         return
     check_folder(worktree.llmc, LLMC)
-    await_git(worktree)
-    before = {path: _content(path) for path in _files(worktree)}
-    seen = identity_of(index_of(worktree))
     if is_tracked(worktree):
-        _give_way(worktree)
         raise TrackedFolder
-    try:
-        yield
-    finally:
-        written = {path: _content(path) for path in before}
-        await_git(worktree)
-        if identity_of(index_of(worktree)) != seen and is_tracked(worktree):
-            _put_back(before | _tracked(worktree), written)
-            raise TrackedFolder
-
-
-def _files(worktree: Worktree) -> tuple[str, ...]:
-    ignore = os.path.join(worktree.llmc, ".gitignore")
-    return ignore, worktree.marker, worktree.stale_status, path_of(worktree.root)
-
-
-def await_git(worktree: Worktree) -> None:
-    """Wait until this very lock of git's index is gone, for a bounded time, and only once."""
-    lock = index_of(worktree) + ".lock"
-    held = _inode(lock)
-    deadline = time.monotonic() + LOCK_SECONDS
-    while held and held not in _waited and _inode(lock) == held:
-        if time.monotonic() > deadline:
-            _waited.add(held)
-        time.sleep(POLL_SECONDS)
-
-
-def _inode(path: str) -> int:
-    try:
-        return os.lstat(path).st_ino
-    except OSError:
-        return 0
-
-
-def _put_back(wanted: dict[str, bytes | None], written: dict[str, bytes | None]) -> None:
-    """Undo what was written, but nothing that somebody has written since."""
-    for path, data in wanted.items():
-        if _content(path) != written[path] or written[path] == data:
-            continue
-        if data is None:
-            remove(path)
-        else:
-            write_atomic(path, data)  # the store may have been cleared
-
-
-def _give_way(worktree: Worktree) -> None:
-    """Put git's bytes in the place of what we wrote while a git command held the lock for too long."""
-    ours = (read_small(worktree.public_objects) or b"").replace(b"/", b"").decode().split()
-    for path, data in _tracked(worktree).items():
-        held = _content(path)
-        if data is None or held is None or held == data:
-            continue
-        if any(blob_id(held, len(name)) == name for name in ours):
-            write_atomic(path, data)
-
-
-def _tracked(worktree: Worktree) -> dict[str, bytes | None]:
-    """The bytes that git's index has for files of ours: what it has read, or checked out."""
-    found: dict[str, bytes | None] = {}
-    listed = try_git(worktree.root, "ls-files", "-s", "-z", "--", LLMC).output
-    for record in filter(None, listed.split(b"\0")):
-        said, _, name = record.partition(b"\t")
-        path = os.path.join(worktree.root, os.fsdecode(name))
-        if path in _files(worktree):
-            blob = try_git(worktree.root, "cat-file", "blob", said.split()[1].decode())
-            if not blob.returncode:
-                found[path] = blob.output
-    return found
-
-
-def _content(path: str) -> bytes | None:
-    try:
-        return read_small(path)
-    except OSError:  # a checkout put a link or a folder in its place
-        return None
 
 
 def is_tracked(worktree: Worktree) -> bool:
@@ -194,6 +102,10 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
         os.chmod(worktree.llmc, 0o700)
     ignore = os.path.join(worktree.llmc, ".gitignore")
     if not os.path.exists(ignore):
+        if not make:  # somebody removed it, alone or with the rest
+            time.sleep(REMOVAL_SECONDS)
+            if not os.path.isdir(worktree.llmc):
+                raise GitIndexError("the worktree was removed")
         write_public(worktree, ignore, b"*\n")
 
 
@@ -205,70 +117,19 @@ def may_make_folder(worktree: Worktree) -> bool:
 
 
 def write_public(worktree: Worktree, path: str, data: bytes) -> None:
-    """Write into `.llmc/` by one rename, while git does not write; the temporary file lies in the store."""
-    write_atomic(path, data, scratch=worktree.store, ready=partial(await_git, worktree))
+    """Write into `.llmc/` by one rename; the temporary file lies in the store.
 
-
-def note_objects(worktree: Worktree, digits: int, *contents: bytes) -> None:
-    """Tell the hook the names of the loose objects that `git add` would make of these contents.
-
-    The hook runs no git: where such an object exists, somebody has added our file, and the hook leaves
-    it alone. Where git would convert the file, its object is not known: then the hook never touches it.
+    FileNotFoundError if files of ours vanish meanwhile: then the folder is being removed. Ours has
+    its `.gitignore` from the first moment.
     """
-    names = [blob_id(data, digits) for data in contents]
-    unknown = _is_converted(worktree, max(map(len, contents)))
-    words = "" if unknown else " ".join(f"{n[:2]}/{n[2:]}" for n in names)
-    write_atomic(worktree.public_objects, words.encode() + b"\n", durable=False)
+    needed = [file for file in (path,) if os.path.lexists(file)]
+    needed += [os.path.join(worktree.llmc, ".gitignore")] * (os.path.basename(path) != ".gitignore")
 
+    def ready() -> None:
+        for file in needed:
+            os.lstat(file)
 
-def _is_converted(worktree: Worktree, size: int) -> bool:
-    """Would git store our status file with other bytes, or in a pack? Git is asked only where a file may
-    say so: attributes, or a configuration that names them, a threshold, or more configuration.
-    """
-    user = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    attributes = _texts(
-        os.path.join(worktree.root, ".gitattributes"),
-        os.path.join(worktree.common_dir, "info", "attributes"),
-        os.path.join(user, "git", "attributes"),
-        "/etc/gitattributes",
-    )
-    configuration = _texts(
-        os.path.join(worktree.common_dir, "config"),
-        os.path.join(worktree.git_dir, "config.worktree"),
-        os.path.join(user, "git", "config"),
-        os.path.expanduser("~/.gitconfig"),
-        "/etc/gitconfig",
-    ).lower()
-    if any(word in configuration for word in _TELLING):
-        asked = ("config", "--type=int", "--get", "core.bigFileThreshold")
-        limit = try_git(worktree.root, *asked).output.strip()
-        if limit.isdigit() and int(limit) <= size:
-            return True
-    elif not any(word in attributes for word in _CONVERTING):
-        return False
-    names = (f"{LLMC}/{os.path.basename(path)}" for path in _files(worktree)[2:])
-    wanted = ("filter", "ident", "working-tree-encoding")
-    told = try_git(worktree.root, "check-attr", "-z", *wanted, "--", *names)
-    values = set(told.output.split(b"\0")[2::3])
-    return told.returncode != 0 or bool(values - {b"unspecified", b"unset"})
-
-
-def _texts(*paths: str) -> bytes:
-    """The content of some files; a word that makes us ask git for one that cannot be read."""
-    found = []
-    for path in paths:
-        try:
-            found.append(_read_linked(path) or b"")
-        except OSError:
-            found.append(_CONVERTING[0] + _TELLING[0])
-    return b"\n".join(found)
-
-
-def _read_linked(path: str) -> bytes | None:
-    try:
-        return read_small(path)
-    except OSError:  # a link, say
-        return read_small(os.path.realpath(path))
+    write_atomic(path, data, scratch=worktree.store, ready=ready)
 
 
 def sweep_litter(worktree: Worktree) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.base.errors import GitIndexError, StoreError
+from gitindex.base.errors import GitIndexError, NotIndexed, StoreError, shortage
 from gitindex.base.vocabulary import FailureReason, JobStatus, Layer
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.git.interface import Head
 from gitindex.refresh.scope import RefreshScope, merge_scopes, scope_or_full
 from gitindex.store import mapping
-from gitindex.store.connection import Database, open_reader
+from gitindex.store.connection import Database, open_reader, open_writer
 
 MAX_ATTEMPTS = 3
 KEEP_ENDED = 200
@@ -84,6 +84,18 @@ class RefreshJobService:
         self._worktree = worktree_id
         self._read_head = read_head
 
+    @classmethod
+    def open(cls, root: str) -> RefreshJobService:
+        """Return the queue of the worktree around a folder; NotIndexed if it has no index."""
+        from gitindex.git.backend import open_repository  # lazily: the runner has its own
+
+        worktree = find_worktree(root)
+        if not os.path.exists(worktree.database):
+            raise NotIndexed
+        database = open_writer(worktree.database)
+        row = mapping.register(database, worktree.id, worktree.root)
+        return cls(database, row.worktree_id, open_repository(worktree).head)
+
     def enqueue_refresh(
         self, scope: RefreshScope | None, reason: str, context_id: int = SYNTACTIC
     ) -> Enqueued:
@@ -141,6 +153,11 @@ class RefreshJobService:
             extracted = work(job)
         except (GitIndexError, OSError) as error:
             self.fail(job, FailureReason.IO_ERROR, told(error))
+        except (MemoryError, RuntimeError) as error:
+            short = shortage(error)
+            if short is None:
+                raise
+            self.fail(job, FailureReason.IO_ERROR, short.message)
         else:
             self.complete(job, extracted)
         return self._get(job_id)
@@ -164,15 +181,18 @@ class RefreshJobService:
             self._end(job, JobStatus.FAILED, failure_reason=reason, error=error)
             return True
 
-    def take_over_orphans(self, layer: Layer | None = None) -> list[Job]:
+    def take_over_orphans(self, layer: Layer | None = None, ended: bool = False) -> list[Job]:
         """Queue the jobs of dead runners again; returns those that have used up their attempts.
 
         Only the holder of the layer's lock calls this: then no live runner owns a running row of it.
+        `ended`: somebody took the job over from a live runner, which is no failed attempt.
         """
         given_up = []
         with self._db.write():
             for job in self._select(f"status='running' AND {_OF_LAYER[layer]} ORDER BY id"):
-                if job.attempts < MAX_ATTEMPTS:
+                if ended:
+                    self._give_back(job, "it was taken over", attempts=job.attempts - 1)
+                elif job.attempts < MAX_ATTEMPTS:
                     self._give_back(job, "its runner died")
                 else:
                     error = f"its runner died {job.attempts} times"
@@ -204,12 +224,11 @@ class RefreshJobService:
         self._move(queued.id, JobStatus.QUEUED, JobStatus.QUEUED, None, scope=merged.to_json())
         return Enqueued(EnqueueOutcome.WIDENED, queued.id)
 
-    def _give_back(self, job: Job, error: str) -> None:
+    def _give_back(self, job: Job, error: str, **fields: int) -> None:
         follow_up = self._one(JobStatus.QUEUED, job.context_id)
         if follow_up is None:
-            self._move(
-                job.id, JobStatus.RUNNING, JobStatus.QUEUED, job.run_id, run_id=None, error=error
-            )
+            fresh = {"run_id": None, "error": error, **fields}
+            self._move(job.id, JobStatus.RUNNING, JobStatus.QUEUED, job.run_id, **fresh)
             return
         self._widen(follow_up, job.scope)
         self._end(

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree, worktree_at
-from gitindex.git.command import clean_env
 from gitindex.git.conversions_writer import note_conversions
 from gitindex.git.shadow_writer import is_large, keep_shadow_index, pays
 from gitindex.git.worktree_probe import read_head_state
+from gitindex.refresh.start import forget, start_detached
 
 
 def help_readers(worktrees: Iterable[Worktree]) -> None:
@@ -36,17 +35,7 @@ def start_helper(worktree: Worktree) -> None:
     if not pays(worktree):
         return
     with contextlib.suppress(OSError):
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "gitindex.refresh.reader_help", worktree.root],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=clean_env(),
-            cwd="/",
-            start_new_session=True,
-            close_fds=True,
-        )
-        process.returncode = 0  # nobody waits for it
+        forget(start_detached("gitindex.refresh.reader_help", worktree.root))
 
 
 def main() -> int:

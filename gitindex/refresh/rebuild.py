@@ -21,15 +21,14 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
-from gitindex.refresh.public_folder import changing, ensure_folder, is_ours, write_public
+from gitindex.refresh.public_folder import ensure_folder, is_ours, refuse_tracked, write_public
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, remove_tree
 from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Report
 from gitindex.store import decisions, mapping
-from gitindex.store.seal import SEALS, renew
-from gitindex.store.seal_lock import NobodyWrites
+from gitindex.store.checksums import SEALS, NobodyWrites, renew
 
 ROOT = "root"
 """Beside a marker that waits: the root of its worktree."""
@@ -89,7 +88,7 @@ def _build(plan: RebuildPlan, report: Report) -> None:
     try:
         decisions.load(session.database, plan.decided)
         notes = ProgressNotes(plan.asked, BuildKind.REINDEX, report)
-        with LongJobStatus(plan.asked):
+        with LongJobStatus(plan.asked, not os.path.isdir(plan.asked.llmc)):
             for worktree, generation in plan.generations.items():
                 _index(worktree, generation, session, plan, notes)
     finally:
@@ -157,9 +156,9 @@ def _put_marker(worktree: Worktree, name: str) -> None:
         return
     with suppress(GitIndexError, FileNotFoundError):
         target = worktree_at(os.fsdecode(root))
-        with changing(target):
-            ensure_folder(target)
-            write_public(target, target.marker, data)
+        refuse_tracked(target)
+        ensure_folder(target)
+        write_public(target, target.marker, data)
 
 
 def clear_building(worktree: Worktree) -> None:

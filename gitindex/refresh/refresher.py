@@ -10,13 +10,15 @@ from functools import partial
 from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing, StoreError
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
 from gitindex.extract.extraction import extract_blobs
-from gitindex.extract.plain import TIMED_OUT, TIMED_OUT_AGAIN
+from gitindex.extract.frames import WITHOUT_SCOPES
+from gitindex.extract.plain import AGAIN, reason_of_retry
 from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
 from gitindex.extract.policy import Policy, is_policy_file
+from gitindex.extract.pool import ParsersUnavailable
 from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.stamp import announce_run, publish_marker
@@ -24,9 +26,9 @@ from gitindex.freshness.status_file import utc_now
 from gitindex.git.commit_objects import parents_may_differ
 from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
-from gitindex.refresh.heavy_slot import heavy_slot
+from gitindex.refresh.heavy_slot import heavy_slot, is_background
 from gitindex.refresh.ingest import Ingest
-from gitindex.refresh.public_folder import TrackedFolder, changing, ensure_folder
+from gitindex.refresh.public_folder import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects
@@ -37,8 +39,15 @@ from gitindex.store.subjects import WindowChange
 MAX_ROUNDS = 8
 """How often a moved HEAD makes us look again before we publish the tree we have."""
 
-HEAVY_BLOBS = 200
-"""From here on a refresh takes turns with those of other repositories."""
+HEAVY_BLOBS = 2_000
+"""From here on a refresh in the background takes turns with those of other repositories."""
+
+
+LATE_SCOPES = 500
+"""From here on a refresh leaves the scopes to the runner: whoever waits for `fresh` waits half as long."""
+
+MANY_QUARANTINED = 20
+"""A commit may add a few files that kill every parser; so many and nothing else, no commit does."""
 
 
 class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot afford the import
@@ -67,8 +76,13 @@ class Refresher:
         session: Session,
         report: Callable[[str, float | None], None],
         make_folder: bool = True,
+        all_scopes: bool = False,
     ) -> None:
-        """`make_folder`: `.llmc/` was not there before; else one that vanishes meanwhile stays away."""
+        """`make_folder`: `.llmc/` was not there before; else one that vanishes meanwhile stays away.
+
+        `all_scopes`: of many blobs, too.
+        """
+        self._all_scopes = all_scopes
         self._worktree = worktree
         self._make_folder = make_folder
         self._session = session
@@ -90,7 +104,7 @@ class Refresher:
             plan = self._plan(self._repo.head(), scope)
             held = self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
-            announce_run(self._worktree, run_id, self._session.store_file())
+            announce_run(self._worktree, run_id, self._session.store_identity())
             if self._publish(plan, held, Run(run_id, round_number == MAX_ROUNDS, force)):
                 break
         self._prove(run_id)
@@ -100,9 +114,9 @@ class Refresher:
         """Read back what was published, then write its marker."""
         self._read_back(run_id)
         self._session.check_identity()
-        with changing(self._worktree):
-            ensure_folder(self._worktree, make=self._make_folder)
-            publish_marker(self._worktree, self._marker(), self._session.store_file())
+        refuse_tracked(self._worktree)
+        ensure_folder(self._worktree, make=self._make_folder)
+        publish_marker(self._worktree, self._marker(), self._session.store_identity())
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()
@@ -127,13 +141,15 @@ class Refresher:
         self, base: Published, head: Head, scope: RefreshScope
     ) -> dict[bytes, Entry | None]:
         comparable = base.fingerprint == self._fingerprint_text() and not scope.full
+        # Which folders a limit leaves out depends on the whole tree.
+        comparable = comparable and not mapping.has_left_out_folder(self._db, base.worktree_id)
         if base.tree is not None and comparable:
             try:
                 changed = dict(self._repo.changes(base.tree, head.tree))
             except (ObjectMissing, TooManyPaths):
                 return self._all_changes(base, head)  # the indexed tree was pruned, or is a bomb
             if not any(map(is_policy_file, changed)):
-                return self._absent(base) | self._timed_out(base) | changed
+                return self._absent(base) | self._quarantined(base) | changed
         return self._all_changes(base, head)
 
     def _all_changes(self, base: Published, head: Head) -> dict[bytes, Entry | None]:
@@ -146,10 +162,10 @@ class Refresher:
         rows = mapping.without_blob(self._db, base.worktree_id)
         return {row.path: Entry(row.path, row.mode, row.oid) for row in rows}
 
-    def _timed_out(self, base: Published) -> dict[bytes, Entry | None]:
-        """Paths whose parser used up its time at the last refresh: they are tried once more."""
+    def _quarantined(self, base: Published) -> dict[bytes, Entry | None]:
+        """Paths whose parser died at the last refresh: they are tried once more."""
         found = mapping.quarantined(self._db, base.worktree_id)
-        return {path: entry for path, (entry, cause) in found.items() if cause == TIMED_OUT}
+        return {path: entry for path, (entry, cause) in found.items() if not cause.endswith(AGAIN)}
 
     def _policy(self, base: Published, changed: dict[bytes, Entry | None]) -> Policy:
         """The new tree's policy files: those already published, and those that changed."""
@@ -164,7 +180,7 @@ class Refresher:
         """Extract what has no facts yet; returns the ids of blobs that already had facts."""
         by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
         held = {} if force or self._blobs.is_unused() else self._blobs.ids(by_key)
-        again = self._blobs.with_reason(by_key, TIMED_OUT)
+        again = self._blobs.to_retry(by_key)
         self._tried_again |= bool(again)
         held = {key: blob_id for key, blob_id in held.items() if key not in again}
         missing = [wanted for key, wanted in by_key.items() if key not in held]
@@ -179,24 +195,33 @@ class Refresher:
     def _ingest(self, wanted: list[PlannedBlob], again: set[FactsKey]) -> set[str]:
         """Read, extract and ingest blobs; returns the ids of those that git does not have.
 
-        Those of `again` have timed out before: there is no third time.
+        Those of `again` were quarantined before. Where no blob of many can be parsed, nothing is
+        stored: something is wrong with this machine, not with all of them.
         """
         absent: set[str] = set()
+        quarantined = 0
         blobs = ((blob.key, blob.language) for blob in wanted)
         read, extractor = reader_of(self._repo), self._session.extractor
-        with Ingest(self._session) as ingest:
-            for extracted in extract_blobs(blobs, read, extractor, absent.add):
-                if extracted.key in again and extracted.facts.reason == TIMED_OUT:
-                    facts = extracted.facts._replace(reason=TIMED_OUT_AGAIN)
-                    extracted = extracted._replace(facts=facts)
+        late = len(wanted) >= LATE_SCOPES and not self._all_scopes
+        question = WITHOUT_SCOPES if late else b""
+        with Ingest(self._session, late_scopes=late) as ingest:
+            for extracted in extract_blobs(blobs, read, extractor, absent.add, question):
+                if extracted.facts.status is FactsStatus.QUARANTINED:
+                    quarantined += 1
+                    if extracted.key in again:
+                        reason = reason_of_retry(extracted.facts.reason)
+                        facts = extracted.facts._replace(reason=reason)
+                        extracted = extracted._replace(facts=facts)
                 ingest.add(extracted)
                 self._report("extract", 100.0 * ingest.count / len(wanted))
+            if quarantined == ingest.count >= MANY_QUARANTINED:
+                raise ParsersUnavailable
         self._extracted += ingest.count
         return absent
 
     def _polite(self, blobs: int) -> AbstractContextManager[None]:
-        """Wait for the user's slot before heavy work; light work never waits."""
-        if blobs < HEAVY_BLOBS:
+        """Wait for the user's slot before heavy work; light work never does, nor what a person waits for."""
+        if blobs < HEAVY_BLOBS or not is_background():
             return nullcontext()
         told = "waiting for the index of {}"
         return heavy_slot(self._worktree.root, lambda owner: self._report(told.format(owner), None))
@@ -277,8 +302,6 @@ class Refresher:
         if base.run_id != run_id:
             raise StoreError("the published generation was not stored", "run `gitindex doctor`")
         expected = int(self._db.row("SELECT lexical_docs FROM repo_state")[0])
-        if not expected:
-            self._session.lexical()  # an empty repository has an empty index, not none
         if self._session.lexical_reader().documents < expected:
             raise StoreError("the lexical index lost documents", "run `gitindex index --force`")
 
@@ -298,6 +321,7 @@ class Refresher:
             tree_id=base.tree,
             generation=base.generation,
             quarantined_files=len(mapping.quarantined(self._db, base.worktree_id)),
+            left_out=mapping.count_left_out(self._db, base.worktree_id),
         )
 
     def _published(self) -> Published:

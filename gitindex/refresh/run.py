@@ -1,71 +1,116 @@
-"""Run a refresh now and wait for it: the one loop around the runner's lock, with the one time-out."""
+"""A refresh on request: now, with the one loop around the runner's lock and the one time-out, or in a
+process of its own that outlives the one that asked."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import sys
 import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_owner
-from gitindex.base.runner_lock import RunnerLock, is_held
-from gitindex.base.vocabulary import IndexState
-from gitindex.base.worktree import Worktree
+from gitindex.base.runner_lock import RunnerLock, end_polite_runner, is_held
+from gitindex.base.vocabulary import BuildKind, IndexState
+from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
+from gitindex.git.hook_switch import is_enabled
 from gitindex.refresh import public_files
+from gitindex.refresh.log import Log
 from gitindex.refresh.reader_help import start_helper
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.start import start_runner
+from gitindex.refresh.start import start_detached, start_runner
 from gitindex.refresh.worktree_writer import Report
-from gitindex.store.rot import is_left
+from gitindex.store.late_scopes import scopes_are_due
+from gitindex.store.scrub import full_scrub_due
 
 LOCK_WAIT_SECONDS = 600.0
-POLL_SECONDS = 0.03
 LOOK_SECONDS = 1.0
+
+
+class Turn:
+    """Waits for the runner's lock, longer and longer between two tries; True while there is time.
+
+    A runner in the background has GRACE_SECONDS to end by itself; then it is ended, because nobody waits
+    for a process of a lower priority than their own.
+    """
+
+    GRACE_SECONDS = 0.5
+    LONGEST_SECONDS = 0.25
+
+    def __init__(self, worktree: Worktree, seconds: float = LOCK_WAIT_SECONDS) -> None:
+        self._worktree = worktree
+        self._began = time.monotonic()
+        self._seconds = seconds
+        self.took_over = False
+
+    def pause(self) -> bool:
+        """Wait a moment; False if the time is up."""
+        waited = time.monotonic() - self._began
+        if waited > self._seconds:
+            return False
+        if waited > self.GRACE_SECONDS and is_held(self._worktree.lock):
+            self.took_over |= end_polite_runner(self._worktree)
+        time.sleep(min(self.LONGEST_SECONDS, max(0.02, waited / 10)))
+        return True
 
 
 def take_lock(worktree: Worktree, report: Report, seconds: float = LOCK_WAIT_SECONDS) -> RunnerLock:
     """The runner's lock, as soon as no other runner holds it."""
-    lock = RunnerLock(worktree.lock)
-    deadline = time.monotonic() + seconds
+    lock, turn = RunnerLock(worktree.lock), Turn(worktree, seconds)
     while not lock.acquire():
-        if time.monotonic() > deadline:
-            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
         report("waiting for another runner", None)
-        time.sleep(POLL_SECONDS)
+        if not turn.pause():
+            raise _held()
     return lock
+
+
+def _held() -> GitIndexError:
+    return GitIndexError("another runner holds the store", "see `gitindex jobs`")
 
 
 def refresh_now(
     request: RefreshRequest, report: Report | None = None, lock: RunnerLock | None = None
 ) -> None:
     """Opt in if need be, and refresh as soon as no other runner holds the store."""
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    turn = Turn(request.worktree)
     while not _try_refresh(request, report, lock):
-        if time.monotonic() > deadline:
-            raise GitIndexError("another runner holds the store", "see `gitindex jobs`")
         if report is not None:
             report("waiting for another runner", None)
-        time.sleep(POLL_SECONDS)
-    if is_left(request.worktree.store):
+        if not turn.pause():
+            raise _held()
+    if turn.took_over or full_scrub_due(request.worktree.store):
         start_runner(request.worktree)  # helps readers, too
     else:
         start_helper(request.worktree)
+        _leave_scopes(request.worktree)
 
 
 def wait_until_fresh(worktree: Worktree, timeout: float, report: Report) -> Verdict | None:
-    """Wait for HEAD's tree to be published, by our own work if no runner lives. None: it is."""
-    deadline = time.monotonic() + timeout
-    while True:
-        seen = observe(worktree)
-        verdict = judge(seen)
-        if verdict.state is IndexState.FRESH:
-            return None
-        if time.monotonic() > deadline:
-            return verdict
-        if not is_held(worktree.lock):
-            _try_refresh(RefreshRequest(worktree, "wait"), report)
-        _watch(worktree, report, min(deadline, time.monotonic() + LOOK_SECONDS))
+    """Wait for HEAD's tree to be published, by our own work if nobody of our priority is at it; then None."""
+    turn = Turn(worktree, timeout)
+    try:
+        while True:
+            verdict = judge(observe(worktree))
+            if verdict.state is IndexState.FRESH:
+                _leave_scopes(worktree)
+                return None
+            if not is_held(worktree.lock):
+                _try_refresh(RefreshRequest(worktree, "wait"), report)
+            if not _watch(worktree, report, turn):
+                return verdict
+    finally:
+        if turn.took_over:
+            start_runner(worktree)  # for what else the one that was ended had to do
+
+
+def _leave_scopes(worktree: Worktree) -> None:
+    """Let a runner derive the scopes that are due; where the hooks are off, a later one does."""
+    due = not is_held(worktree.lock) and scopes_are_due(worktree.database)
+    if due and is_enabled(worktree):
+        start_runner(worktree)
 
 
 def _try_refresh(
@@ -81,11 +126,52 @@ def _try_refresh(
         os.umask(mask)
 
 
-def _watch(worktree: Worktree, report: Report, until: float) -> None:
-    """Wait for a running job by its progress note, which is cheaper to read than the work tree."""
-    while True:
-        time.sleep(POLL_SECONDS)
+def _watch(worktree: Worktree, report: Report, turn: Turn) -> bool:
+    """Wait for a running job by its progress note, which is cheaper to read than the work tree.
+
+    False if the time is up.
+    """
+    until = time.monotonic() + LOOK_SECONDS
+    while turn.pause():
         told = read_progress(worktree) if is_held(worktree.lock) else None
         if told is None or time.monotonic() > until:
-            return
+            return True
         report(told.phase or "", told.progress_pct)
+    return False
+
+
+def start_refresh(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
+    """Start the process. The lock is taken here and inherited, so the job is visible at every moment."""
+    lock = RunnerLock(worktree.lock)
+    try:
+        if lock.acquire():
+            public_files.note_progress(worktree, kind, "starting", None)
+        held = () if lock.descriptor is None else (lock.descriptor,)
+        arguments = worktree.root, kind, reason, *map(str, held)
+        return start_detached("gitindex.refresh.run", *arguments, pass_fds=held)
+    finally:
+        lock.release()
+
+
+def main() -> int:
+    """`python -I -m gitindex.refresh.run <root> <kind> <reason> [<descriptor of the held lock>]`."""
+    root, kind, reason, *held = sys.argv[1:]
+    os.umask(0o077)
+    with contextlib.suppress(OSError):
+        os.nice(10)
+    worktree = worktree_at(root)
+    lock = RunnerLock(worktree.lock, int(held[0]) if held else None)
+    if lock.descriptor is not None:
+        os.set_inheritable(lock.descriptor, False)  # our own children must not keep it
+    try:
+        force = BuildKind(kind) is BuildKind.REINDEX
+        refresh_now(RefreshRequest(worktree, reason, force), lock=lock)
+    except GitIndexError as error:
+        Log(worktree.store).write("detached refresh ended", error=error.message)
+    except Exception as error:  # noqa: BLE001 — the door: nobody is there to see a traceback
+        Log(worktree.store).write("detached refresh crashed", error=repr(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import NamedTuple
 
-from gitindex.base.errors import GitIndexError, StoreReplaced
+from gitindex.base.errors import GitIndexError, StoreError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import EditScope, IndexState, Layer
 from gitindex.base.worktree import Worktree
@@ -17,16 +19,26 @@ from gitindex.refresh import public_files, spool
 from gitindex.refresh.outbox import drain_outbox
 from gitindex.refresh.queue import anything_queued, told
 from gitindex.refresh.rebuild import plan_rebuild, rebuild, settle
-from gitindex.refresh.session import Session, mend_rot, mend_store
+from gitindex.refresh.session import (
+    Session,
+    forget_notes,
+    repair_corruption,
+    wipe_if_corrupt,
+)
 from gitindex.refresh.spool import IMMEDIATE, Pace
 from gitindex.refresh.store_run import StoreRun
 from gitindex.refresh.worktree_writer import Failures, Report, quietly, status_lags
+from gitindex.store.checksums import CheckLevel
 from gitindex.store.connection import open_reader
-from gitindex.store.rot import QUICK_BYTES, leave_all, size_of_store
-from gitindex.store.seal import ALL, GLANCE
+from gitindex.store.late_scopes import scopes_are_due
+from gitindex.store.scrub import QUICK_BYTES, schedule_full_scrub, size_of_store
 
 PAUSE_SECONDS = 0.1
-"""Between two parts of a verification: others may take the lock."""
+"""Between two parts of idle work: others may take the lock."""
+
+
+MAX_REBUILDS = 2
+"""Of one runner: where a store is damaged as soon as it is written, another rebuild does not help."""
 
 
 class RefreshRequest(NamedTuple):
@@ -52,6 +64,7 @@ class Runner:
         self._report = report or (lambda _phase, _percent: None)
         self._lock = lock or RunnerLock(anchor.lock)
         self._failures = Failures()
+        self._rebuilds = 0
         self.served: list[Worktree] = []
         """The worktrees that were there when jobs were last run."""
 
@@ -74,7 +87,7 @@ class Runner:
             finally:
                 self._lock.release()
             served, request = True, None
-            if not (self._anything_waiting() or self._verify_imports()):
+            if not (self._anything_waiting() or self._work_idly()):
                 break
         if served and self._pace.linger > 0:
             drain_outbox(self.served)
@@ -82,29 +95,43 @@ class Runner:
             raise self._failures.last
         return served
 
-    def _verify_imports(self) -> bool:
-        """Verify facts of packs until other work arrives; returns True if it did.
+    def _work_idly(self) -> bool:
+        """Derive scopes, then verify facts of packs, until other work arrives; True if it did.
 
-        Only a runner that lingers does it: one that a person waits for leaves it to the next. The
-        lock is given up after each part, so that nobody waits for it.
+        Only a runner that lingers does it: one that a person waits for leaves it to the next.
         """
-        more = self._pace.linger > 0 and read_pack_note(self._anchor.store).imported > 0
-        if not more:
+        if self._pace.linger <= 0:
             return False
-        from gitindex.extract.pool import Extractor  # lazily: most stores have no pack
+        late = scopes_are_due(self._anchor.database)
+        imported = read_pack_note(self._anchor.store).imported > 0
+        if not (late or imported):
+            return False
+        from gitindex.extract.pool import Extractor  # lazily: most runners have nothing to do
         from gitindex.refresh.import_check import verify_part
+        from gitindex.refresh.late_scopes import derive_part
 
         with closing(Extractor()) as workers:
-            while more and not self._anything_waiting() and self._lock.acquire():
-                try:
-                    with advertised(self._anchor):
-                        more = verify_part(self._anchor, workers)
-                except StoreReplaced:
-                    more = False
-                finally:
-                    self._lock.release()
-                time.sleep(PAUSE_SECONDS)
+            if late:
+                self._in_parts(partial(derive_part, self._anchor, workers))
+            if imported:
+                self._in_parts(partial(verify_part, self._anchor, workers))
         return self._anything_waiting()
+
+    def _in_parts(self, do_part: Callable[[], bool]) -> None:
+        """Work until nothing is left or other work arrives.
+
+        The lock is given up after each part, so that nobody waits for it.
+        """
+        more = True
+        while more and not self._anything_waiting() and self._lock.acquire():
+            try:
+                with advertised(self._anchor):
+                    more = do_part()
+            except StoreReplaced:
+                more = False
+            finally:
+                self._lock.release()
+            time.sleep(PAUSE_SECONDS)
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:
         settle(self._anchor)
@@ -122,11 +149,18 @@ class Runner:
             self.served = run.worktrees
         finally:
             session.close()
-        mend_rot(self._anchor, request is None and self._pace.linger > 0)
+        wrong = repair_corruption(self._anchor, request is None and self._pace.linger > 0)
+        self._rebuilds += bool(wrong)
+        if self._rebuilds > MAX_REBUILDS:
+            raise StoreError(f"what is written to the store is not kept: {wrong}", "check the disk")
 
     def _build_anew(self, request: RefreshRequest) -> bool:
-        """Build a new store beside the old one and exchange them. False: extract in place instead."""
-        mend_store(self._anchor)
+        """Build a new store beside the old one and exchange them. False: extract in place instead.
+
+        Of a store that is damaged nothing is kept.
+        """
+        forget_notes(self._anchor)
+        wipe_if_corrupt(self._anchor)
         session = self._open_store(request)
         try:
             run = StoreRun(self._anchor, session, self._pace, self._report, self._failures)
@@ -143,14 +177,14 @@ class Runner:
         Else the runner that follows compares them: nobody waits for that one.
         """
         if request is None:
-            return Session(self._anchor, GLANCE)
+            return Session(self._anchor, CheckLevel.STAT)
         if not request.force and size_of_store(self._anchor.store) > QUICK_BYTES:
             stamp = read_stamp(request.worktree.stamp)
             head = read_head_state(request.worktree, EditScope.NONE)
             if stamp is not None and stamp.runs[0].commit != head.commit:
-                leave_all(self._anchor.store)
-                return Session(self._anchor, GLANCE)
-        return Session(self._anchor, ALL)
+                schedule_full_scrub(self._anchor.store)
+                return Session(self._anchor, CheckLevel.STAT)
+        return Session(self._anchor, CheckLevel.FULL)
 
     def _tell(self, request: RefreshRequest | None, error: GitIndexError | OSError) -> None:
         """The public status says what failed before any job could: the store, or HEAD itself."""

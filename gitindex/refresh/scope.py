@@ -25,13 +25,13 @@ class RefreshScope(_Fields):
 
     def __new__(
         cls,
-        files: tuple[str, ...] = (),
-        packages: tuple[str, ...] = (),
+        files: Iterable[str] = (),
+        packages: Iterable[str] = (),
         changed_since: float | None = None,
         full: bool = False,
     ) -> RefreshScope:
-        outermost = _outermost({normalize_rel_path(name) for name in packages or ()})
-        named = {normalize_rel_path(name) for name in files or ()}
+        outermost = _outermost(_paths(packages))
+        named = _paths(files)
         if changed_since is not None and math.isnan(changed_since):
             raise ValueError("changed_since is not a time")
         if full or "" in outermost or "" in named:
@@ -104,7 +104,12 @@ def _understand(fields: Any) -> dict[str, Any]:
         raise TypeError("not a scope")
     if fields.get("full") is True:
         return {"full": True}
-    return {name: _READERS[name](value) for name, value in fields.items()}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if fields and not given:
+        raise ValueError("no field says anything")
+    if unknown := fields.keys() - _READERS.keys():
+        raise KeyError(*unknown)
+    return {name: _READERS[name](value) for name, value in given.items()}
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -128,6 +133,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 def _is_after(changed: float | None, since: float) -> bool:
     return changed is not None and changed >= since
+
+
+def _paths(names: Iterable[str] | None) -> set[str]:
+    if isinstance(names, str):
+        raise TypeError("files and packages are collections of paths, not one text")
+    return {normalize_rel_path(name) for name in names or ()}
 
 
 def _outermost(packages: set[str]) -> tuple[str, ...]:

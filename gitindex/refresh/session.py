@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
+from gitindex.base.atomic_file import remove
 from gitindex.base.errors import (
     CorruptStore,
     GitIndexError,
@@ -15,19 +16,15 @@ from gitindex.base.errors import (
 from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.stamp import StoreFile, restamp
+from gitindex.freshness.stamp import StoreIdentity, identify_store, read_stamp, restamp
 from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import history, mapping
+from gitindex.store.checksums import META, SEALS, CheckLevel, damage_of_store
 from gitindex.store.connection import Database, open_reader, open_writer
-from gitindex.store.integrity import check_store
-from gitindex.store.lexical import LexicalReader
-from gitindex.store.lexical_current import CurrentReader
-from gitindex.store.lexical_files import torn_file
-from gitindex.store.lexical_updates import LexicalUpdates
-from gitindex.store.rot import rot_of_store
-from gitindex.store.seal import GLANCE, SEALS, damage_of_store
+from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
+from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
 from gitindex.store.text_index import merge_segments
 
 _ABANDONED: list[Database] = []
@@ -37,57 +34,61 @@ _ABANDONED: list[Database] = []
 class Session:
     """Opened by the holder of the runner lock, closed before the lock is given up."""
 
-    def __init__(self, worktree: Worktree, look: int = GLANCE) -> None:
-        """`look`: how much of the store is compared with its checksums first."""
+    def __init__(self, worktree: Worktree, level: CheckLevel = CheckLevel.STAT) -> None:
+        """`level`: how much of the store is compared with its checksums first."""
         self._anchor = worktree
+        self.lexical_folder = worktree.lexical
         self._spool = os.path.join(worktree.store, "spool")
         self._published = os.path.join(worktree.store, "published")
-        _prepare(worktree, look)
+        _prepare(worktree, level)
         self.database: Database = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
-        self._lexical: LexicalUpdates | None = None
-        self._reader = CurrentReader(worktree.lexical)
+        self._lexical: LexicalWriter | None = None
+        self._reader = LexicalMemory(checked=False)
         self._repositories: dict[str, Repository] = {}
         self.long_histories: set[int] = set()
         """Worktrees whose history is compacted at the end."""
 
     def check_identity(self) -> None:
         """Stop before anything is written beside another store, or into one that is being deleted."""
-        self.store_file()
+        self._refuse_replaced()
         paths = (os.path.join(self._anchor.common_dir, "HEAD"), self._spool, self._published)
         if not all(map(os.path.exists, paths)):
             raise StoreReplaced
 
-    def store_file(self) -> StoreFile:
-        """The database file we opened, as it is now; StoreReplaced if another is in its place."""
+    def store_identity(self) -> StoreIdentity:
+        """The store we opened, as it is now; StoreReplaced if another is in its place."""
+        self._refuse_replaced()
         try:
-            found = os.stat(self._anchor.database)
+            if not os.path.exists(os.path.join(self.lexical_folder, META)):
+                self.lexical()  # an empty repository has an empty index, not none
+            return identify_store(self._anchor)
+        except FileNotFoundError:
+            raise StoreReplaced from None
+
+    def _refuse_replaced(self) -> None:
+        try:
+            inode = os.stat(self._anchor.database).st_ino
         except OSError:
             raise StoreReplaced from None
-        if found.st_ino != self._inode:
+        if inode != self._inode:
             raise StoreReplaced
-        return StoreFile(found.st_ino, found.st_size)
 
-    def lexical(self) -> LexicalUpdates:
+    def lexical(self) -> LexicalWriter:
         """The lexical writer, opened at first use."""
         if self._lexical is None:
-            self._lexical = LexicalUpdates(self._anchor.lexical, self._reader)
+            self._lexical = LexicalWriter(self._anchor.lexical)
         return self._lexical
 
     def lexical_reader(self) -> LexicalReader:
         """A reader that was opened after the documents were last committed."""
-        return self._reader.open()
-
-    def tidy(self) -> None:
-        """What nobody waits for, between two jobs."""
-        if self._lexical is not None:
-            self._lexical.tidy()
+        return self._reader.reader(self._anchor.lexical)
 
     def drop_lexical(self) -> None:
         """After any error a writer stores nothing more: the next use opens a new one."""
         self._lexical = None
-        self._reader = CurrentReader(self._anchor.lexical)
+        self._reader = LexicalMemory(checked=False)
 
     def repository(self, worktree: Worktree) -> Repository:
         """The worktree's repository, kept open."""
@@ -129,14 +130,16 @@ class Session:
         return None
 
     def close(self) -> None:
-        """Let go of everything; waits for the lexical merges."""
+        """Let go of everything; waits for the lexical merges. In a store that is being deleted nothing
+        more is written."""
         try:
-            if self._lexical is not None:
+            if self._lexical is not None and not self._is_deleted():
                 self._lexical.close()
         finally:
             self._lexical = None
             self.extractor.close()
-            with contextlib.suppress(GitIndexError):  # nobody waits for us now
+            with contextlib.suppress(GitIndexError, StoreReplaced):  # nobody waits for us now
+                self.check_identity()
                 merge_segments(self.database)
                 for worktree_id in self.long_histories:
                     with self.database.write():
@@ -157,11 +160,11 @@ class Session:
         return False
 
     def _restamp(self) -> None:
-        """Closing moved the write-ahead log into the database: from now on it must be this large."""
+        """Closing moved the write-ahead log into the database: from now on this state is the least."""
         folder = os.path.join(self._anchor.store, "published")
         with contextlib.suppress(OSError, StoreReplaced):
             self.check_identity()
-            store = self.store_file()
+            store = self.store_identity()
             for name in os.listdir(folder):
                 restamp(os.path.join(folder, name), store)
 
@@ -196,8 +199,17 @@ def remove_tree(name: str, folder: int) -> None:
     shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
 
 
-def mend_store(worktree: Worktree) -> None:
-    """Wipe a store that is damaged, keep a sound one. Only the holder of the runner lock may ask."""
+def forget_notes(worktree: Worktree) -> None:
+    """Remove every note that is made again by itself: whatever stands in one, it is not asked again."""
+    for folder in ("shadow", "progress", "failure"):
+        path = os.path.join(worktree.store, folder)
+        for name in os.listdir(path):
+            remove(os.path.join(path, name))
+    remove(os.path.join(worktree.store, CURSOR))
+
+
+def wipe_if_corrupt(worktree: Worktree) -> None:
+    """Wipe a store that is damaged, keep an intact one. Only the holder of the runner lock may ask."""
     _refuse_newer(worktree)
     if os.path.exists(worktree.database):
         try:
@@ -218,32 +230,61 @@ def _refuse_newer(worktree: Worktree) -> None:
         database.close()
 
 
-def mend_rot(worktree: Worktree, look_for_it: bool) -> None:
-    """Begin anew if the store is damaged; the next round builds it.
+def repair_corruption(worktree: Worktree, scrub: bool) -> str:
+    """Begin anew if the store is damaged, and say how it is; the next round builds it.
 
     What was noticed when the log was moved counts in any case; more is read where nobody waits for us.
     """
     store = worktree.store
-    if rot_of_store(store) if look_for_it else damage_of_store(store):
+    wrong = scrub_next(store) if scrub else damage_of_store(store)
+    if wrong:
         rebuild_store(worktree)
+    return wrong
 
 
-def _prepare(worktree: Worktree, look: int) -> None:
+def _prepare(worktree: Worktree, level: CheckLevel) -> None:
     refuse_older_writer(worktree)
     prepare_store(worktree)
     _refuse_newer(worktree)
     halves = os.path.exists(worktree.database), os.path.exists(worktree.lexical)
-    if not all(halves) or damage_of_store(worktree.store, look) or torn_file(worktree.store):
+    if (
+        not all(halves)
+        or _stamped_otherwise(worktree)
+        or damage_of_store(worktree.store, level)
+        or torn_file(worktree.store)
+    ):
         rebuild_store(worktree)  # half a store is none, and neither is a damaged one
 
 
-def _open(worktree: Worktree) -> Database:
-    """The database; one of an older schema is built anew."""
+def _stamped_otherwise(worktree: Worktree) -> bool:
+    """Does a stamp of any worktree name a later state of this store than the one that is here?"""
     try:
-        return open_writer(worktree.database)
+        now = identify_store(worktree)
+    except FileNotFoundError:
+        return False
+    folder = os.path.join(worktree.store, "published")
+    stamps = (read_stamp(os.path.join(folder, name)) for name in os.listdir(folder))
+    return any(
+        stamp.store.inode == now.inode and now.mismatch(stamp.store) for stamp in stamps if stamp
+    )
+
+
+def _open(worktree: Worktree) -> Database:
+    """The database; one that is of an older schema, or beside another lexical index, is built anew."""
+    try:
+        database = open_writer(worktree.database)
+        try:
+            wrong = other_lexical(database, worktree.lexical)
+        except BaseException:
+            database.close()
+            raise
+        if not wrong:
+            return database
+        database.close()
     except OlderSchema:
-        rebuild_store(worktree)
-        return open_writer(worktree.database)
+        pass
+    rebuild_store(worktree)
+    return open_writer(worktree.database)
 
 
 def rebuild_store(worktree: Worktree) -> None:

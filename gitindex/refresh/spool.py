@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
-from gitindex.base.atomic_file import read_small
+from gitindex.base.atomic_file import read_start
 from gitindex.base.worktree import Worktree
 
 MAX_BYTES = 1 << 16
@@ -55,7 +55,7 @@ def is_settling(worktree: Worktree, pace: Pace) -> bool:
     """Is this worktree new, and did git move it just now? Then it may be removed again at once."""
     if os.path.isdir(worktree.llmc) or _age(worktree.spool) >= pace.settle:
         return False
-    return INSTALL.encode() not in (read_small(worktree.spool, MAX_BYTES) or b"").splitlines()
+    return INSTALL.encode() not in (read_start(worktree.spool, MAX_BYTES) or b"").splitlines()
 
 
 def wait_until_quiet(worktree: Worktree, pace: Pace) -> None:
@@ -84,7 +84,7 @@ def take_events(worktree: Worktree) -> TakenEvents:
         os.replace(worktree.spool, worktree.taken)
     except FileNotFoundError:
         return TakenEvents("")
-    data = read_small(worktree.taken, MAX_BYTES) or b""
+    data = read_start(worktree.taken, MAX_BYTES) or b""
     lines = [line.decode("ascii", "replace").split(" ") for line in data.splitlines()]
     counts = Counter(words[0] for words in lines if words[0])
     told = ", ".join(w if n == 1 else f"{w} ×{n}" for w, n in counts.items())

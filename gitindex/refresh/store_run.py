@@ -88,7 +88,7 @@ class StoreRun:
 
     def _forget(self, name: str) -> None:
         """End the jobs of a worktree that is gone, so that nobody waits for them."""
-        for folder in ("spool", "taken", "progress", "failure", "published", "public"):
+        for folder in ("spool", "taken", "progress", "failure", "published"):
             remove(os.path.join(self._anchor.store, folder, name))
         supersede_lost(self._session.database, name)
 
@@ -161,7 +161,6 @@ class StoreRun:
                 continue
             whole = False
             time.sleep(POLL_SECONDS)
-            self._session.tidy()
 
     def _is_settling(self, name: str) -> bool:
         worktree = self._session.locate(name)

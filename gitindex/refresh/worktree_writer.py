@@ -11,6 +11,7 @@ from collections.abc import Callable
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_folder
+from gitindex.base.runner_lock import was_ended
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
@@ -57,7 +58,8 @@ class WorktreeWriter:
     def recover(self) -> None:
         """Take over what a dead runner left half-way: its temporaries, its job, its events."""
         quietly(public_folder.sweep_litter, self.worktree)
-        for job in self._jobs().take_over_orphans(Layer.SYNTACTIC):
+        ended = was_ended(self.worktree)
+        for job in self._jobs().take_over_orphans(Layer.SYNTACTIC, ended):
             self._note_failure(job.error or "its runner died too often", job.head_at_enqueue)
         if os.path.exists(self.worktree.taken):  # it took events and died before it enqueued them
             self.enqueue("events of a dead runner")
@@ -65,6 +67,7 @@ class WorktreeWriter:
     def enqueue(self, reason: str, full: bool = False) -> None:
         """Ask for a refresh of this worktree."""
         scope = FULL if full else self._scope()
+        self._session.check_identity()
         spool.note_taken(self.worktree)  # readers look there, not into the queue
         done = self._jobs().enqueue_refresh(scope, reason)
         root = self.worktree.root
@@ -126,7 +129,7 @@ class WorktreeWriter:
         notes = ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, self._session, notes, self._first)
         assert job.run_id is not None
-        with LongJobStatus(worktree):
+        with LongJobStatus(worktree, self._first):
             return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
     def _conclude(self, jobs: RefreshJobService, job: Job) -> None:
@@ -218,8 +221,9 @@ class LongJobStatus:
     A shorter one writes the file once, when it is done. Readers of ours do not need the file.
     """
 
-    def __init__(self, worktree: Worktree) -> None:
-        self._worktree = worktree
+    def __init__(self, worktree: Worktree, make_folder: bool) -> None:
+        """`make_folder`: `.llmc/` was not there before; else one that vanishes meanwhile stays away."""
+        self._worktree, self._make_folder = worktree, make_folder
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
 
@@ -235,7 +239,8 @@ class LongJobStatus:
         if self._over.wait(LONG_JOB_SECONDS) or not public_folder.may_make_folder(worktree):
             return
         if not self._over.is_set():
-            quietly(public_files.write_state, worktree, IndexState.REBUILDING)
+            rebuilding = IndexState.REBUILDING
+            quietly(public_files.write_state, worktree, rebuilding, None, self._make_folder)
 
 
 class ProgressNotes:

@@ -23,6 +23,7 @@ from gitindex.git.backend import open_repository
 from gitindex.git.command import run_git, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
+from gitindex.refresh.late_scopes import derive_all
 from gitindex.sharing.manifest import DATABASE, Manifest, merkle_root
 from gitindex.sharing.pack_file import write_pack
 from gitindex.store import mapping
@@ -30,8 +31,7 @@ from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.fact_digests import fact_digests
 from gitindex.store.imported import imported_facts
-from gitindex.store.lexical import LexicalWriter
-from gitindex.store.lexical_files import make_canonical
+from gitindex.store.lexical import LexicalWriter, make_canonical
 from gitindex.store.packing import PackDatabase
 
 HEAP_BYTES = 512 << 20
@@ -50,6 +50,7 @@ class CreatedPack(NamedTuple):
 def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> CreatedPack:
     """Write the pack of a commit; `output` is a file, or a folder that gets the default name."""
     commit = _commit(worktree, rev)
+    derive_all(worktree, report)
     tree = tree_of(worktree.root, commit)
     source = open_reader(worktree.database)
     if source is None:
@@ -149,7 +150,7 @@ def _write_documents(
 ) -> tuple[str, list[str]]:
     """Build both text indexes of the chosen blobs: the store's own cover other branches too."""
     folder = os.path.join(scratch, "lexical")
-    writer = LexicalWriter(folder, HEAP_BYTES)
+    writer = LexicalWriter(folder, HEAP_BYTES, in_store=False)
     try:
         root = derive_root(pack.database)
         symbols = _symbol_names(pack.database)

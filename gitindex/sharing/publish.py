@@ -14,8 +14,9 @@ from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing
 from gitindex.base.worktree import Worktree
 from gitindex.git.backend import open_repository
 from gitindex.git.command import try_git
-from gitindex.git.interface import TooManyPaths
-from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
+from gitindex.git.interface import Repository, TooManyPaths
+from gitindex.git.settings import user_setting
+from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts, encode_facts
 from gitindex.sharing.membership import Membership, require_membership, save_membership
 from gitindex.sharing.packages import import_roots, packages_of
 from gitindex.sharing.server import Server, connected
@@ -26,6 +27,8 @@ from gitindex.store.imported import imported_facts
 from gitindex.store.mapping import Published
 
 BATCH_BYTES = 4 << 20
+MAX_TEXT = 1 << 19
+"""Longer files are generated or data: their trigrams would fill the server's index."""
 PUBLISH_MS = 300_000
 MAX_LAG_MS = (1 << 31) - 1
 
@@ -93,7 +96,8 @@ def _publish(
         "gone": [_text(path) for path in gone],
         "packages": packages_of(worktree, row.head_commit or "HEAD"),
     }
-    done, sent = _send(server, database, membership, (fence, delta, put), report)
+    batches = _batches(worktree, database, sorted({FactsKey(oid, by) for _, oid, by in put}))
+    done, sent = _send(server, batches, membership, (fence, delta, put), report)
     if membership.fleet:
         server.rows(
             "SELECT gi_note_fleet(%s, %s, 'fresh', %s, NULL, NULL, %s)",
@@ -107,18 +111,17 @@ def _publish(
 
 def _send(
     server: Server,
-    database: Database,
+    batches: Iterator[dict[FactsKey, str]],
     membership: Membership,
     wanted: tuple[int, dict[str, Any], list[tuple[bytes, str, str]]],
     report: Report,
 ) -> tuple[bool, int]:
     """Send documents and mapping in one transaction; False if a later run has superseded it."""
     fence, delta, put = wanted
-    keys = sorted({FactsKey(oid, extractor) for _, oid, extractor in put})
     digests: dict[FactsKey, str] = {}
     sent = 0
     with server.transaction():
-        for batch in _batches(database, keys):
+        for batch in batches:
             named = {key: hashlib.sha256(text.encode()).digest() for key, text in batch.items()}
             rows = server.rows("SELECT gi_missing(%s)", [*named.values()])
             unknown = {bytes(digest) for (digest,) in rows}
@@ -127,7 +130,7 @@ def _send(
                 server.rows("SELECT gi_put_docs(%s::text[])", lacking)
             sent += len(lacking)
             digests |= {key: digest.hex() for key, digest in named.items()}
-            report("documents", 100.0 * len(digests) / len(keys))
+            report("documents", 100.0 * len(digests) / max(len(put), 1))
         report("publish", None)
         listed = [[_text(path), digests[FactsKey(oid, extractor)]] for path, oid, extractor in put]
         done = server.rows(
@@ -178,15 +181,31 @@ def _mapping(database: Database, worktree_id: int) -> list[tuple[bytes, str, str
     return [(path, oid.hex(), extractor) for path, oid, extractor in rows]
 
 
-def _batches(database: Database, keys: list[FactsKey]) -> Iterator[dict[FactsKey, str]]:
+def _batches(
+    worktree: Worktree, database: Database, keys: list[FactsKey]
+) -> Iterator[dict[FactsKey, str]]:
     """Yield documents as the texts whose digests name them, a few megabytes at a time."""
-    table, batch, size = BlobTable(database), dict[FactsKey, str](), 0
+    with_text = user_setting(worktree, "gitindex.team.text") != "false"
+    repository = open_repository(worktree)
+    try:
+        yield from _documents(BlobTable(database), keys, repository if with_text else None)
+    finally:
+        repository.close()
+
+
+def _documents(
+    table: BlobTable, keys: list[FactsKey], repository: Repository | None
+) -> Iterator[dict[FactsKey, str]]:
+    batch, size = dict[FactsKey, str](), 0
     for key in keys:
-        payload = table.get(key) or b""
-        facts = decode_facts(payload)
+        facts = decode_facts(table.get(key) or b"")
         if facts is None:
             raise GitIndexError("facts cannot be read", "run `gitindex index --force`")
-        batch[key] = _json(_document(key, facts, payload))
+        facts = facts._replace(scopes=b"")  # the server reads none, and they may not be there yet
+        document = _document(key, facts)
+        if repository is not None and (content := _content(repository, key.oid)) is not None:
+            document["content"] = content
+        batch[key] = _json(document)
         size += len(batch[key])
         if size > BATCH_BYTES:
             yield batch
@@ -195,7 +214,17 @@ def _batches(database: Database, keys: list[FactsKey]) -> Iterator[dict[FactsKey
         yield batch
 
 
-def _document(key: FactsKey, facts: BlobFacts, payload: bytes) -> dict[str, Any]:
+def _content(repository: Repository, oid: str) -> str | None:
+    """Return the text of a blob; None where it is too long to be sent, or no text."""
+    try:
+        if repository.size(oid) > MAX_TEXT:
+            return None
+        return repository.read(oid).decode()
+    except (ObjectMissing, UnicodeDecodeError):
+        return None
+
+
+def _document(key: FactsKey, facts: BlobFacts) -> dict[str, Any]:
     names = {*facts.postings, *(symbol.name for symbol in facts.symbols)}
     return {
         "oid": key.oid,
@@ -204,7 +233,7 @@ def _document(key: FactsKey, facts: BlobFacts, payload: bytes) -> dict[str, Any]
         "names": sorted(names),
         "symbols": [[s.name, s.kind, s.line + 1, s.exported, s.qualified] for s in facts.symbols],
         "imports": sorted(import_roots(facts)),
-        "payload": base64.b64encode(payload).decode(),
+        "payload": base64.b64encode(encode_facts(facts)).decode(),
     }
 
 

@@ -23,13 +23,18 @@ from gitindex.git.settings import user_setting
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 CONNECT_SECONDS = 0.9
 PATIENT_SECONDS = 15.0
 QUERY_MS = 2_000
 BREAKER_SECONDS = 60.0
 GRACE_SECONDS = 0.5
 """Added to the server's own deadline, for a frozen server that does not enforce it."""
+SEARCH_PATH = "gitindex,public,pg_temp"
+_SESSION = (
+    "SELECT set_config('gitindex.token', %s, true), set_config('statement_timeout', %s, true),"
+    " set_config('search_path', %s, true)"
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -44,13 +49,22 @@ class Unavailable(GitIndexError):
 
 
 class Server:
-    """An open connection. Every row comes from a function of 2_functions.sql."""
+    """An open connection. Every row comes from a function of functions.sql.
+
+    Nothing depends on the session: a pooler in transaction mode may hand every transaction to
+    another connection of the server, so each one sets what it needs.
+    """
 
     def __init__(
-        self, connection: psycopg.Connection[tuple[Any, ...]], seconds: float = PATIENT_SECONDS
+        self,
+        connection: psycopg.Connection[tuple[Any, ...]],
+        seconds: float = PATIENT_SECONDS,
+        token: str = "",
     ) -> None:
         self._connection = connection
         self._seconds = seconds
+        self._token = token
+        self._within = False
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows of a statement; TimeoutError if the server is frozen."""
@@ -59,7 +73,11 @@ class Server:
         timer.daemon = True
         timer.start()
         try:
-            return self._connection.execute(cast("Any", sql), values, binary=True).fetchall()
+            if self._within:
+                return self._connection.execute(cast("Any", sql), values, binary=True).fetchall()
+            with self._connection.pipeline(), self.transaction():  # one round trip
+                cursor = self._connection.execute(cast("Any", sql), values, binary=True)
+            return cursor.fetchall()
         except _library().OperationalError:
             if late.is_set():
                 raise TimeoutError(f"no answer within {self._seconds:g} s") from None
@@ -77,14 +95,23 @@ class Server:
             end.shutdown(SHUT_RDWR)
 
     def run(self, script: str) -> None:
-        """Run statements without parameters."""
+        """Run statements without parameters, inside `transaction()`."""
         self._connection.execute(cast("Any", script))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Run the block as one transaction."""
         with self._connection.transaction():
-            yield
+            if self._within:
+                yield
+                return
+            limit = str(max(1, int(1e3 * (self._seconds - GRACE_SECONDS))))
+            self._connection.execute(_SESSION, (self._token, limit, SEARCH_PATH))
+            self._within = True
+            try:
+                yield
+            finally:
+                self._within = False
 
 
 def address(worktree: Worktree, given: str = "") -> str:
@@ -110,9 +137,10 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
         _check_breaker(breaker)
     psycopg = _library()
     try:
-        connection = _connect(named, query_ms, PATIENT_SECONDS if patient else CONNECT_SECONDS)
-        with connection:
-            server = Server(connection, query_ms / 1e3 + GRACE_SECONDS)
+        seconds = PATIENT_SECONDS if patient else CONNECT_SECONDS
+        token = read_token(named)
+        with _connect(named, seconds) as connection:
+            server = Server(connection, query_ms / 1e3 + GRACE_SECONDS, token)
             _check_version(server)
             remove(breaker)
             yield server
@@ -120,6 +148,8 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
         raise GitIndexError(
             f"the team's server refused: {_said(error)}", "ask its administrator"
         ) from error
+    except psycopg.errors.InvalidAuthorizationSpecification as error:
+        raise GitIndexError(f"the team's server refused: {_said(error)}", "see above") from error
     except psycopg.errors.QueryCanceled as error:  # the server is up: the next question may succeed
         raise Unavailable("the question took too long", "ask for a rarer name") from error
     except (psycopg.Error, TimeoutError) as error:
@@ -133,7 +163,7 @@ def raw_connection(named: str) -> Iterator[Server]:
     """Connect to a database in any state: for the administrator who sets it up."""
     psycopg = _library()
     try:
-        with _connect(named, 600_000, PATIENT_SECONDS) as connection:
+        with _connect(named, PATIENT_SECONDS) as connection:
             yield Server(connection, 600.0)
     except (psycopg.Error, TimeoutError) as error:
         raise GitIndexError(
@@ -141,7 +171,7 @@ def raw_connection(named: str) -> Iterator[Server]:
         ) from error
 
 
-def _connect(named: str, query_ms: int, seconds: float) -> psycopg.Connection[tuple[Any, ...]]:
+def _connect(named: str, seconds: float) -> psycopg.Connection[tuple[Any, ...]]:
     """Connect in a thread: libpq waits at least two seconds, even for a frozen server."""
     library = _library()
     done: list[Any] = []
@@ -153,8 +183,8 @@ def _connect(named: str, query_ms: int, seconds: float) -> psycopg.Connection[tu
                 named,
                 connect_timeout=10,
                 sslmode=sslmode_of(named),
-                options=f"-c statement_timeout={query_ms} -c search_path=gitindex,public,pg_temp",
                 autocommit=True,
+                prepare_threshold=None,  # poolers before 1.21 know no prepared statements
             )
         except Exception as error:  # noqa: BLE001 - handed to the thread that waits
             made = error
@@ -184,7 +214,9 @@ def _said(error: BaseException) -> str:
 def _check_version(server: Server) -> None:
     found = server.rows("SELECT schema_version FROM gi_probe()")[0][0]
     if found != SCHEMA_VERSION:
-        raise Unavailable(f"it has schema {found}, this gitindex needs {SCHEMA_VERSION}")
+        hint = "its administrator upgrades it: `gitindex team init`"
+        hint = hint if found < SCHEMA_VERSION else "upgrade gitindex"
+        raise Unavailable(f"it has schema {found}, this gitindex needs {SCHEMA_VERSION}", hint)
 
 
 def sslmode_of(named: str) -> str:
@@ -209,11 +241,36 @@ def _refuse_password(named: str) -> None:
         )
 
 
+def log_in(named: str, account: str, seconds: int) -> None:
+    """Fetch a token with one's own account, and keep it for the address that questions go to."""
+    with raw_connection(account) as server:
+        token = server.rows("SELECT gitindex.gi_login(%s)", seconds)[0][0]
+    os.makedirs(state_folder(), 0o700, exist_ok=True)
+    write_atomic(_state_file(named, "token"), str(token).encode())
+
+
+def log_out(named: str) -> None:
+    """Forget the token."""
+    remove(_state_file(named, "token"))
+
+
+def read_token(named: str) -> str:
+    """Return the token kept for an address; empty without one, or where it cannot be read."""
+    try:
+        return (read_small(_state_file(named, "token")) or b"").decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
 def _breaker(named: str) -> str:
+    return _state_file(named, "down")
+
+
+def _state_file(named: str, kind: str) -> str:
     import hashlib
 
     digest = hashlib.sha256(named.encode()).hexdigest()[:16]
-    return os.path.join(state_folder(), f"team-{digest}.down")
+    return os.path.join(state_folder(), f"team-{digest}.{kind}")
 
 
 def _check_breaker(path: str) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
+from gitindex.extract.fragments import Clause
 from gitindex.languages.facts import BlobFacts, decode_facts
 from gitindex.languages.postings import unpack_places
+from gitindex.languages.table import BY_NAME
+from gitindex.query.grep.pattern import GrepPattern, understand
+from gitindex.query.search.query_text import parse_query
 from gitindex.sharing.membership import read_membership
 from gitindex.sharing.packages import may_come_from
 from gitindex.sharing.server import Server, Unavailable, address, connected
@@ -17,24 +25,42 @@ CANDIDATES = 200
 MAX_NAMES = 20
 """Maximum number of names of one question sent to the team's index."""
 
-Ask = Callable[[Server, str, int], list[dict[str, Any]]]
+MAX_EXPRESSIONS = 4
+"""The server's index is asked for no more parts of one pattern."""
+MAX_LINE = 200
+_PART = compile_later(r"[a-z0-9]{3}")
+_REPO = compile_later(r"(?<!\S)repo:(\S+)")
+
+
+class Hits(list[dict[str, Any]]):
+    """Hits of a question; `cut` where the server had more candidates than are read here."""
+
+    cut = False
+
+
+Ask = Callable[[Server, Any, int], list[dict[str, Any]]]
 
 
 def add_team(
-    worktree: Worktree, answer: dict[str, Any], kind: str, words: Iterable[str], limit: int
+    worktree: Worktree, answer: dict[str, Any], kind: str, words: Iterable[Any], limit: int
 ) -> dict[str, Any]:
     """Add the hits of other repositories to a local answer; status `unavailable` if it cannot."""
     found: list[dict[str, Any]] = []
+    cut = False
     try:
         with connected(address(worktree)) as server:
             store = server.rows("SELECT store_id FROM gi_probe()")[0][0]
             for word in list(dict.fromkeys(words))[:MAX_NAMES]:
-                found += QUESTIONS[kind](server, word, limit)
+                if kind in ("definitions", "references"):
+                    word = word.rpartition("#")[2].rpartition(".")[2]
+                hits = QUESTIONS[kind](server, word, limit)
+                found += hits
+                cut = cut or (isinstance(hits, Hits) and hits.cut)
     except Unavailable as away:
         return answer | {"status": away.status, "reason": away.why, "message": away.message}
     own = read_membership(worktree)
     others = [hit for hit in found if own is None or hit["repo"] != own.name]
-    team = {"storeId": str(store), "hits": others[:limit], "truncated": len(others) > limit}
+    team = {"storeId": str(store), "hits": others[:limit], "truncated": cut or len(others) > limit}
     return answer | {"team": team}
 
 
@@ -46,9 +72,22 @@ def definitions(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
 
 
 def search(server: Server, text: str, limit: int) -> list[dict[str, Any]]:
-    """Return documents with all words of a query."""
-    words = [word for word in text.split() if len(word) > 1][:16]
-    rows = server.rows("SELECT * FROM gi_search(%s, %s)", words, limit) if words else []
+    """Return documents with all words of a query; `repo:`, `lang:`, `path:`, `kind:` filter them."""
+    query = parse_query(_REPO.sub(" ", text))
+    quoted = {word for phrase in query.phrases for word in phrase.split()}
+    words = [word.text for word in query.words if word.text.lower() not in quoted]
+    words = [word for word in [*query.phrases, *words] if len(word) > 1][:16]
+    if not words:
+        return []
+    extensions = [BY_NAME[name].extensions.replace(" ", "|") for name in query.filters.languages]
+    filters = {
+        "repo": next(iter(_REPO.findall(text)), ""),
+        "lang": "|".join(extensions),
+        "path": next(iter(query.filters.paths), ""),
+        "kind": next(iter(query.filters.kinds), ""),
+    }
+    given = json.dumps({name: value for name, value in filters.items() if value})
+    rows = server.rows("SELECT * FROM gi_search(%s, %s, %s::jsonb)", words, limit, given)
     return [_hit(row) for row in rows]
 
 
@@ -60,9 +99,12 @@ def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
     kept if the file's own facts agree that the name comes from there.
     """
     rows = server.rows("SELECT * FROM gi_references(%s, %s)", name, CANDIDATES)
-    facts = _facts(server, [row[-1] for row in rows])
-    packages = {package for (package,) in server.rows("SELECT gi_packages_of(%s)", name)}
-    hits = []
+    documents = [row[-1] for row in rows]
+    facts = _facts(server, documents)
+    asked = server.rows("SELECT gi_packages_of(%s, %s)", name, documents)
+    packages = {package for (package,) in asked}
+    hits = Hits()
+    hits.cut = len(rows) >= CANDIDATES
     for row in rows:
         held = facts.get(row[-1])
         if held is None or name not in held.postings:
@@ -73,7 +115,46 @@ def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
         lines = {place.line + 1 for place in unpack_places(name, held.postings[name])}
         hits += [hit | {"line": line} for line in sorted(lines)]
     hits.sort(key=lambda hit: hit["tier"] == "name")
-    return hits[: limit + 1]
+    del hits[limit + 1 :]
+    return hits
+
+
+def grep(server: Server, text: str | GrepPattern, limit: int) -> list[dict[str, Any]]:
+    """Return lines of other repositories that match a pattern, compared here with the pattern itself.
+
+    The server narrows by parts that a match needs; a pattern without one is refused.
+    """
+    pattern = text if isinstance(text, GrepPattern) else GrepPattern(text)
+    needed = _expressions(understand(pattern).clauses)
+    if not needed:
+        raise GitIndexError(
+            "the pattern has no part of three letters that every match contains",
+            "make it longer",
+            Exit.USAGE,
+        )
+    compiled = pattern.compiled()
+    hits = Hits()
+    rows = server.rows("SELECT * FROM gi_texts(%s, %s)", needed, CANDIDATES)
+    hits.cut = len(rows) >= CANDIDATES
+    for row in rows:
+        repo, ref, commit, path, writer, at, content = row
+        hit = _hit((repo, ref, commit, path, 1, "line", "", "", False, "text", writer, at, 0))
+        lines = enumerate(content.split("\n"), 1)
+        found = [(number, line) for number, line in lines if compiled.search(line)]
+        hits += [hit | {"line": n, "text": safe_text(line[:MAX_LINE])} for n, line in found]
+        if len(hits) > limit:
+            break
+    return hits
+
+
+def _expressions(clauses: Iterable[Clause]) -> list[str]:
+    """Return up to four regular expressions of PostgreSQL that every match satisfies."""
+    found = []
+    for clause in clauses:
+        parts = [max(form, key=len).strip(b" ").decode("ascii", "replace") for form in clause]
+        if parts and all(_PART.search(part) for part in parts):
+            found.append("|".join(map(re.escape, sorted(parts))))
+    return found[:MAX_EXPRESSIONS]
 
 
 def _facts(server: Server, documents: list[int]) -> dict[int, BlobFacts]:
@@ -101,6 +182,7 @@ def _hit(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 QUESTIONS: dict[str, Ask] = {
+    "grep": grep,
     "definitions": definitions,
     "references": references,
     "search": search,

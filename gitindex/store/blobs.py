@@ -9,9 +9,11 @@ from typing import Any
 
 from gitindex.base.lean import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
+from gitindex.extract.plain import AGAIN
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import join_postings
 from gitindex.store.blob_names import pack_names, split_places
+from gitindex.store.blob_scopes import pack_scopes, unpack_scopes
 from gitindex.store.connection import Database, marks
 from gitindex.store.definitions import DefinitionTable
 from gitindex.store.name_index import NameIndex
@@ -33,8 +35,9 @@ _ROWS_OF_BLOBS = (
     "SELECT blob_id, ordinal, module, names, level, line FROM imports",
     "SELECT blob_id, ordinal, name FROM exports",
     "SELECT blob_id, 0, names, places FROM occurrences",
+    "SELECT blob_id, 0, packed FROM scopes",
 )
-"""Symbols, imports, exports and places: the blob, the order of its rows, and their values."""
+"""Symbols, imports, exports, places and scopes: the blob, the order of its rows, and their values."""
 
 
 class AddedFacts(NamedTuple):
@@ -110,10 +113,11 @@ class BlobTable:
                 found.update([(asked[oid], blob_id) for oid, blob_id in rows])
         return found
 
-    def with_reason(self, keys: Iterable[FactsKey], reason: str) -> set[FactsKey]:
-        """Return the keys that are quarantined for this reason."""
+    def to_retry(self, keys: Iterable[FactsKey]) -> set[FactsKey]:
+        """Return the keys that are quarantined and whose retry has not failed yet."""
         rows = self._db.rows(
-            "SELECT oid, extractor FROM blobs WHERE status='quarantined' AND reason=?", reason
+            "SELECT oid, extractor FROM blobs WHERE status='quarantined' AND reason NOT LIKE ?",
+            f"%{AGAIN}",
         )
         return {FactsKey(oid.hex(), extractor) for oid, extractor in rows}.intersection(keys)
 
@@ -146,7 +150,7 @@ class BlobTable:
     def _forget(self, blob_ids: list[int]) -> None:
         self._index.remove(blob_ids)
         for blob_id in blob_ids:
-            for table in (self._symbols, "occurrences", "imports", "exports"):
+            for table in (self._symbols, "occurrences", "imports", "exports", "scopes"):
                 self._db.run(f"DELETE FROM {self._prefix}{table} WHERE blob_id=?", blob_id)
 
     def _add_children(self, blobs: list[tuple[int, BlobFacts]]) -> None:
@@ -190,6 +194,8 @@ class BlobTable:
                 for i, name in enumerate(facts.exports)
             ),
         )
+        scoped = ((blob_id, pack_scopes(facts.scopes)) for blob_id, facts in blobs if facts.scopes)
+        self._insert("scopes", "(?,?)", scoped)
 
     def forget_names(self) -> None:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""
@@ -227,7 +233,7 @@ class BlobTable:
 
     def _payloads(self, first: int, last: int) -> Iterator[tuple[FactsKey, bytes]]:
         """Yield the encoded facts of the blobs in a range of ids."""
-        symbols, imports, exports, packed = (
+        symbols, imports, exports, packed, scopes = (
             self._rows_by_blob(sql, first, last) for sql in _ROWS_OF_BLOBS
         )
         places = {blob_id: list(split_places(*rows[0])) for blob_id, rows in packed.items()}
@@ -251,6 +257,7 @@ class BlobTable:
                 postings=join_postings(
                     sorted((texts[i], at) for i, at in places.get(blob_id, ()) if i in texts)
                 ),
+                scopes=b"".join(unpack_scopes(row[0]) for row in scopes.get(blob_id, ())),
             )
             yield FactsKey(oid.hex(), extractor), encode_facts(facts)
 

@@ -14,9 +14,8 @@ from typing import Any
 from weakref import WeakSet
 
 from gitindex.base.errors import NewerSchema, OlderSchema, StoreBusy, StoreError
+from gitindex.store.checksums import DatabaseChecksums, LogHeld, make_lock, wal_pages
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
-from gitindex.store.seal import DatabaseSealing, wal_pages
-from gitindex.store.seal_lock import LogHeld, make_lock
 from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
 LOG_BYTES = 8 << 20
@@ -163,11 +162,11 @@ _READERS: WeakSet[Database] = WeakSet()
 """Readers of this process: while one is open, SQLite's memory is read-only for the process."""
 _TURN = threading.Condition()
 _OPEN: set[Database] = set()
-"""Writers of this process: if freed without close, SQLite changes the file without the seal."""
+"""Writers of this process: if freed without close, SQLite changes the file without its checksums."""
 
 
 class WriterDatabase(Database):
-    """A connection that writes. It checkpoints its log itself, and seals the file again."""
+    """A connection that writes. It checkpoints its log itself, and updates its checksums."""
 
     inode = 0
 
@@ -193,7 +192,7 @@ class WriterDatabase(Database):
         _OPEN.discard(self)
         try:
             self._move_log(self._end)
-        except OSError:  # the store is being removed: its seal no longer matters
+        except OSError:  # the store is being removed: its checksums no longer matter
             super().close()
 
     def _end(self) -> None:
@@ -203,19 +202,19 @@ class WriterDatabase(Database):
             leave_log(self.path)
 
     def _move_log(self, then: Callable[[], None]) -> None:
-        """Checkpoint without waiting for readers; seals the pages written."""
+        """Checkpoint without waiting for readers; updates the checksums of the pages written."""
         if not os.path.exists(self.path):
             then()
             return
-        with DatabaseSealing(self.path) as sealing:
+        with DatabaseChecksums(self.path) as checksums:
             pages, page_size = wal_pages(self.path)
-            sealing.check(pages, page_size)
+            checksums.check(pages, page_size)
             try:
                 with translated(self.path):
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             finally:
                 then()
-            sealing.finish(pages, page_size)
+            checksums.finish(pages, page_size)
 
 
 def open_writer(path: str) -> Database:
@@ -245,7 +244,7 @@ def open_writer(path: str) -> Database:
 
 @atexit.register
 def _close_all() -> None:
-    """Close and seal open writers: SQLite checkpoints when its last connection is freed."""
+    """Close open writers: SQLite checkpoints when its last connection is freed."""
     for database in list(_OPEN):
         with suppress(OSError, StoreError):
             database.close()

@@ -11,7 +11,7 @@ from gitindex.base.errors import CorruptStore
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
-from gitindex.extract.plain import TIMED_OUT, TIMED_OUT_AGAIN
+from gitindex.extract.plain import AGAIN
 from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.git.interface import Repository
@@ -20,6 +20,7 @@ from gitindex.languages.table import extractor_id
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
+from gitindex.store.late_scopes import all_late
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.text_index import stored_sums, sums_of
 
@@ -77,6 +78,7 @@ class FactsCheck:
                 "SELECT id, oid, extractor, language, symbols, lexical FROM blobs"
             )
         }
+        self._late = all_late(database)
         self._sums = stored_sums(database)
         self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
 
@@ -147,8 +149,12 @@ class FactsCheck:
             CorruptStore,
         ):  # stored text that gitindex did not write
             return False
-        if held is not None and held.reason == TIMED_OUT_AGAIN:
-            held = held._replace(reason=TIMED_OUT)  # here it was tried once only
+        if held is not None and held.status is FactsStatus.QUARANTINED:
+            held = held._replace(
+                reason=held.reason.removesuffix(AGAIN)
+            )  # here it was tried once only
+        if derived.key in self._late:
+            derived = derived._replace(facts=derived.facts._replace(scopes=b""))
         counted = len(derived.facts.symbols), derived.is_searched
         return held == derived.facts and (row.symbols, row.lexical) == counted
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from gitindex.languages.facts import FactsKey
 from gitindex.store.blob_names import read_names
+from gitindex.store.blob_scopes import unpack_scopes
 from gitindex.store.connection import Database
 
 BLOBS_AT_ONCE = 2_000
@@ -29,6 +30,7 @@ _OTHERS = (
     " ORDER BY blob_id, ordinal",
     "SELECT blob_id, name FROM exports WHERE blob_id BETWEEN ? AND ? ORDER BY blob_id, ordinal",
 )
+_SCOPES = "SELECT blob_id, packed FROM scopes WHERE blob_id BETWEEN ? AND ? ORDER BY blob_id"
 
 _Rows = dict[int, list[tuple[Any, ...]]]
 
@@ -44,8 +46,9 @@ def fact_digests(database: Database) -> Iterator[tuple[FactsKey, bytes]]:
     last = int(database.row("SELECT coalesce(max(id), 0) FROM blobs")[0])
     for first in range(1, last + 1, BLOBS_AT_ONCE):
         span = first, first + BLOBS_AT_ONCE - 1
-        definitions, places, *others = (
-            _by_blob(database.rows(sql, *span)) for sql in (_DEFINITIONS, _PLACES, *_OTHERS)
+        definitions, places, scopes, *others = (
+            _by_blob(database.rows(sql, *span))
+            for sql in (_DEFINITIONS, _PLACES, _SCOPES, *_OTHERS)
         )
         for blob_id, oid, extractor, *head in database.rows(_HEADS, *span):
             defined = [
@@ -57,6 +60,8 @@ def fact_digests(database: Database) -> Iterator[tuple[FactsKey, bytes]]:
             said = head, defined, listed, list(used)
             # ascii(), not repr(): the same text in every version of Python
             text = ascii(said).encode() + packed
+            # unpacked: another build of the library may compress otherwise
+            text += b"".join(unpack_scopes(row[1]) for row in scopes.get(blob_id, ()))
             yield FactsKey(oid.hex(), extractor), hashlib.sha256(text).digest()
 
 

@@ -8,6 +8,7 @@ changes.
 
 from __future__ import annotations
 
+import json
 import os
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -35,12 +36,15 @@ class PathAtTime(NamedTuple):
 Changes = dict[str, list[tuple[int, PathAtTime | None]]]
 """By path, oldest first: the publish that changed it, and its state before."""
 
+Seen = dict[str, str | None]
+"""What was reviewed of dependencies that were edited and not published: their interface; None: gone."""
+
 
 class History:
     """The history of one worktree, as of one snapshot."""
 
     def __init__(
-        self, changes: Changes, refreshed: dict[str, int], present: Container[str]
+        self, changes: Changes, refreshed: dict[str, tuple[int, Seen]], present: Container[str]
     ) -> None:
         self._changes = changes
         self._refreshed = refreshed
@@ -49,7 +53,12 @@ class History:
     def refreshed(self, path: str) -> int:
         """Return the generation in which this file was last refreshed; 0: the first."""
         own = self._changes.get(path)
-        return max(self._refreshed.get(path, 0), own[-1][0] if own else 0)
+        return max(self._refreshed.get(path, (0,))[0], own[-1][0] if own else 0)
+
+    def seen(self, path: str) -> Seen:
+        """Return what was reviewed at its last refresh beside that generation."""
+        generation, seen = self._refreshed.get(path, (0, {}))
+        return seen if generation == self.refreshed(path) else {}
 
     def at(self, path: str, generation: int, now: PathAtTime | None) -> PathAtTime | None:
         """Return the state of a path in an older generation; `now` is the published one."""
@@ -87,11 +96,12 @@ def load(database: Database, worktree_id: int, present: Container[str]) -> Histo
             (generation, None if oid is None else PathAtTime(oid, interface))
         )
     refreshed = database.rows(
-        "SELECT p.path, r.generation FROM file_refreshes r JOIN paths p ON p.id=r.path_id"
+        "SELECT p.path, r.generation, r.seen FROM file_refreshes r JOIN paths p ON p.id=r.path_id"
         " WHERE r.worktree_id=?",
         worktree_id,
     )
-    return History(dict(changes), {os.fsdecode(path): seen for path, seen in refreshed}, present)
+    reviews = {os.fsdecode(path): (at, json.loads(seen)) for path, at, seen in refreshed}
+    return History(dict(changes), reviews, present)
 
 
 class PathBeforePublish(NamedTuple):
@@ -161,16 +171,24 @@ def is_long(generation: int) -> bool:
     return generation % COMPACT_EVERY == 0
 
 
-def refresh(database: Database, worktree_id: int, paths: Iterable[bytes], generation: int) -> None:
-    """Record that files were reviewed against that generation."""
+def refresh(
+    database: Database,
+    worktree_id: int,
+    paths: Iterable[bytes],
+    generation: int,
+    seen: Mapping[bytes, Seen] = {},
+) -> None:
+    """Record that files were reviewed against that generation, and what they saw beside it."""
     with database.joined():
-        if not database.row("SELECT 1 FROM path_history WHERE worktree_id=?", worktree_id):
+        changed = database.row("SELECT 1 FROM path_history WHERE worktree_id=?", worktree_id)
+        if not changed and not any(seen.values()):
             return  # nothing has changed since
         database.run_many(
-            "INSERT INTO file_refreshes SELECT ?, id, ? FROM paths WHERE path=?"
-            " ON CONFLICT DO UPDATE SET generation=excluded.generation"
-            " WHERE generation<excluded.generation",
-            ((worktree_id, generation, path) for path in paths),
+            "INSERT INTO file_refreshes SELECT ?, id, ?, ? FROM paths WHERE path=?"
+            " ON CONFLICT DO UPDATE SET generation=excluded.generation, seen=excluded.seen"
+            " WHERE generation<excluded.generation"
+            " OR (generation=excluded.generation AND excluded.seen<>'{}')",
+            ((worktree_id, generation, json.dumps(seen.get(path, {})), path) for path in paths),
         )
 
 

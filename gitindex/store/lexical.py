@@ -1,4 +1,8 @@
-"""The lexical index: one Tantivy document per blob. The only importer of tantivy."""
+"""The lexical index: one Tantivy document per blob. The only importer of tantivy.
+
+Tantivy merges segments by itself, in threads of its writer: below 10,000 documents every eighth commit
+begins a merge of all of them. That runs after the marker is written, and nobody waits for it.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,26 @@ from functools import lru_cache
 
 import tantivy
 
+from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.lean import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import FactsKey
-from gitindex.store.seal import META, ONCE, LexicalSealing, lexical_damage
+from gitindex.store.checksums import (
+    MAX_LIST_BYTES,
+    META,
+    CheckLevel,
+    LexicalChecksums,
+    footer_fits,
+    is_lexical_closed,
+    lexical_damage,
+    name_lexical,
+)
 
+MANAGED = ".managed.json"
+"""Tantivy's list of the files that it made."""
 HEAP_BYTES = 64_000_000
+"""Of a writer: a full heap becomes a segment, so a smaller one makes a first index merge more."""
 MAX_CLAUSES = 64
 BITS = 20
 """Integers of this many bits are exact in a score."""
@@ -107,13 +124,10 @@ def _set_malloc(option: int, value: int) -> None:
 
 
 class LexicalWriter:
-    """Adds documents and commits. Unusable after any error: open a new one.
+    """Adds documents and commits. Unusable after any error: open a new one."""
 
-    Commits may merge segments of any size: `store/lexical_updates.py` is for a few documents.
-    """
-
-    def __init__(self, path: str, heap: int = HEAP_BYTES, sealed: bool = True) -> None:
-        """`sealed`: this is the index of a store, whose seal is kept up to date."""
+    def __init__(self, path: str, heap: int = HEAP_BYTES, in_store: bool = True) -> None:
+        """`in_store`: this is the index of a store, whose checksums are kept up to date."""
         self._path = path
         share_arenas()
         with _translated():
@@ -122,7 +136,9 @@ class LexicalWriter:
             with _utf8_name(path) as name:
                 self._index = tantivy.Index(_schema(), path=name)
             self._writer = self._index.writer(heap, 1)
-        self._sealing = LexicalSealing(path) if sealed else None
+        self._checksums = LexicalChecksums(path) if in_store else None
+        if in_store:
+            name_lexical(path)
 
     @property
     def documents(self) -> int:
@@ -152,24 +168,19 @@ class LexicalWriter:
             for key in keys:
                 self._writer.delete_documents_by_term("key", _term(key))
 
-    def remove_all(self) -> None:
-        """Remove all documents; effective after `commit`."""
-        with _translated():
-            self._writer.delete_all_documents()
-
     def commit(self) -> None:
         """Make everything added so far durable and visible."""
         with _translated():
             self._writer.commit()
-            if self._sealing is not None:
-                self._sealing.note()
+            if self._checksums is not None:
+                self._checksums.note()
 
     def close(self) -> None:
         """Wait for background merges: after the marker, never before it."""
         with _translated():
             self._writer.wait_merging_threads()
-            if self._sealing is not None:
-                self._sealing.finish()
+            if self._checksums is not None:
+                self._checksums.finish()
 
 
 class LexicalReader:
@@ -340,25 +351,107 @@ class LexicalReader:
 
 
 class LexicalMemory:
-    """Keeps a reader open until the next commit: for long-lived processes."""
+    """Keeps a reader open until the next commit: opening one costs more than most searches."""
 
-    def __init__(self) -> None:
-        self._held: tuple[tuple[str, int, int, int], LexicalReader] | None = None
+    def __init__(self, checked: bool = True) -> None:
+        """`checked`: not for the writer, whose files change under its hands."""
+        self._checked = checked
+        self._held: tuple[tuple[str, bytes], LexicalReader] | None = None
 
     def reader(self, path: str) -> LexicalReader:
         """Return a reader of the last commit; CorruptStore if one of its files was changed."""
-        try:
-            meta = os.stat(os.path.join(path, META))  # every commit replaces it
-        except OSError:
+        listed = read_small(os.path.join(path, META), MAX_LIST_BYTES)
+        if listed is None:
             return LexicalReader(path)
-        seen = (path, meta.st_ino, meta.st_mtime_ns, meta.st_size)
-        held = self._held
-        wrong = lexical_damage(os.path.dirname(path), ONCE)
-        if wrong:
+        if self._checked and (wrong := lexical_damage(os.path.dirname(path), CheckLevel.CACHED)):
             raise CorruptStore(f"the store is damaged: {wrong}", "run `gitindex index`")
-        if held is None or held[0] != seen:
-            held = self._held = (seen, LexicalReader(path))
-        return held[1]
+        if self._held is None or self._held[0] != (path, listed):
+            self._held = ((path, listed), LexicalReader(path))
+        return self._held[1]
+
+
+def make_canonical(folder: str) -> list[str]:
+    """Rename the segments of an index that is not open anywhere; return its file names.
+
+    Tantivy names a segment at random. Here its name is a digest of its files, and both lists of
+    segments are sorted.
+    """
+    import json  # lazily: a search needs none
+
+    path = os.path.join(folder, META)
+    with open(path, encoding="utf-8") as file:
+        meta = json.load(file)
+    for segment in meta["segments"]:
+        old = _file_name(segment["segment_id"])
+        files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] == old)
+        new = _digest(folder, files)[:32]
+        segment["segment_id"] = "-".join((new[:8], new[8:12], new[12:16], new[16:20], new[20:]))
+        for name in files:
+            renamed = f"{new}.{name.partition('.')[2]}"
+            os.rename(os.path.join(folder, name), os.path.join(folder, renamed))
+    meta["segments"].sort(key=lambda segment: segment["segment_id"])
+    held = {_file_name(segment["segment_id"]) for segment in meta["segments"]}
+    files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in held)
+    _write_json(path, meta)
+    _write_json(os.path.join(folder, MANAGED), [META, *files])
+    for name in os.listdir(folder):
+        if name not in (META, MANAGED, *files):
+            os.unlink(os.path.join(folder, name))
+    return [MANAGED, META, *files]
+
+
+def torn_file(store: str) -> str:
+    """Return a file that a killed writer or a power cut left torn; empty if there is none.
+
+    A closed list of checksums vouches for the files. Else Tantivy's own footers are checked.
+    """
+    import json  # lazily: a search needs none
+
+    folder = os.path.join(store, "lexical")
+    if is_lexical_closed(store) or not os.path.exists(os.path.join(folder, META)):
+        return ""
+    try:
+        with open(os.path.join(folder, META), encoding="utf-8") as file:
+            held = {_file_name(one["segment_id"]) for one in json.load(file)["segments"]}
+    except (ValueError, KeyError, TypeError):
+        return META
+    files = [name for name in os.listdir(folder) if name.partition(".")[0] in held]
+    for name in sorted(files):
+        with open(os.path.join(folder, name), "rb") as data:
+            if not footer_fits(data.read()):
+                return name
+    gone = held - {name.partition(".")[0] for name in files}
+    return f"{min(gone)}.store" if gone else ""
+
+
+def _file_name(segment_id: str) -> str:
+    """Return the name of a segment's files: its UUID without hyphens. ValueError if it is none.
+
+    Without `uuid`, which costs every runner 5 ms.
+    """
+    digits = str.replace(segment_id, "-", "").lower()
+    if len(digits) != 32:
+        raise ValueError("not the id of a segment")
+    return f"{int(digits, 16):032x}"
+
+
+def _digest(folder: str, names: list[str]) -> str:
+    import hashlib  # lazily: OpenSSL, for packs only
+
+    digest = hashlib.sha256()
+    for name in names:
+        with open(os.path.join(folder, name), "rb") as file:
+            digest.update(
+                name.partition(".")[2].encode() + hashlib.file_digest(file, "sha256").digest()
+            )
+    return digest.hexdigest()
+
+
+def _write_json(path: str, value: object) -> None:
+    import json  # lazily: a search needs none
+
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1)
 
 
 def _term(key: FactsKey) -> str:

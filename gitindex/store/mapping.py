@@ -137,6 +137,24 @@ def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
     ]
 
 
+def has_left_out_folder(database: Database, worktree_id: int) -> bool:
+    """Is a folder of the published tree one entry, because the tree has too many paths?"""
+    found = "SELECT 1 FROM files WHERE worktree_id=? AND skip='oversize' LIMIT 1"
+    return database.row(found, worktree_id) is not None
+
+
+def count_left_out(database: Database, worktree_id: int) -> int:
+    """Count published paths that are in no answer: folders and files over a limit, blobs git lacks."""
+    row = database.row(
+        "SELECT (SELECT count(*) FROM files WHERE worktree_id=?1 AND skip='oversize')"
+        " + (SELECT count(*) FROM files WHERE worktree_id=?1 AND skip='missing_blob')"
+        " + (SELECT count(*) FROM blobs b CROSS JOIN files f ON f.blob_id=b.id"
+        " WHERE b.status='skipped' AND b.reason='oversize' AND f.worktree_id=?1)",
+        worktree_id,
+    )
+    return int(row[0])
+
+
 def replace_rows(
     database: Database,
     worktree_id: int,

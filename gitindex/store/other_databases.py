@@ -21,7 +21,7 @@ MAX_VALUE = 16 << 20
 
 
 def open_fresh(path: str) -> Database:
-    """Create a database with our schema that only this process uses: without log and seal."""
+    """Create a database with our schema that only this process uses: without log and checksums."""
     with translated(path):
         connection = connect(path, uri=True)
         database = Database(path, connection)

@@ -17,7 +17,7 @@ from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
 BLOBS_AT_ONCE = 500
 SEGMENT_BYTES = 128 << 20
 """Texts of this size together become one segment of the text index."""
-_COPIED = ("definitions", "imports", "exports", "documents")
+_COPIED = ("definitions", "imports", "exports", "documents", "scopes")
 _FACTS = (*_COPIED, "occurrences")
 """Tables whose rows belong to a blob."""
 

@@ -57,15 +57,16 @@ def pack_head(head: SegmentHead) -> bytes:
     return b"\n".join(b" ".join(b"%d" % number for number in numbers) for numbers in lists)
 
 
-def read_head(packed: bytes | None) -> SegmentHead | None:
-    """Unpack `pack_head`; None for None."""
-    if packed is None:
+def read_head(packed: bytes) -> SegmentHead | None:
+    """Unpack `pack_head`; None for anything else."""
+    try:
+        runs, wide, words = (list(map(int, line.split())) for line in packed.split(b"\n"))
+        blobs = [
+            range(first, first + count) for first, count in zip(runs[::2], runs[1::2], strict=True)
+        ]
+        return SegmentHead(list(chain.from_iterable(blobs)), set(wide), words[0])
+    except (ValueError, IndexError, TypeError, AttributeError):
         return None
-    runs, wide, words = (list(map(int, line.split())) for line in packed.split(b"\n"))
-    blobs = [
-        range(first, first + count) for first, count in zip(runs[::2], runs[1::2], strict=True)
-    ]
-    return SegmentHead(list(chain.from_iterable(blobs)), set(wide), words[0])
 
 
 def pack_texts(texts: Sequence[bytes]) -> tuple[set[int], TextRows]:

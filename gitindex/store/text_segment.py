@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Iterable, Iterator
 
 from gitindex.extract.fragments import Clause
-from gitindex.store.checksum import SIZE, is_sound
 from gitindex.store.connection import Database
 from gitindex.store.text_rows import (
     BLOCK,
@@ -32,7 +31,7 @@ Place = tuple[int, int]
 
 
 class Damaged(Exception):
-    """A row is missing or has changed."""
+    """A row is missing."""
 
 
 def block_id(segment: int, number: int) -> int:
@@ -59,7 +58,7 @@ class SegmentReader:
                     found = part if found is None else found & part
                 if found is not None and not found:
                     break
-        except Damaged:
+        except (Damaged, IndexError):
             return None
         return None if found is None else found | self._head.wide
 
@@ -104,21 +103,21 @@ class SegmentReader:
         if self._marks is None:
             row_id = self._segment << BITS
             filtered = self._blocks >= MIN_FILTERED
-            self._marks = self._rows("words", [row_id])[0][SIZE:] if filtered else b""
+            self._marks = self._rows("words", [row_id])[0] if filtered else b""
         return self._marks
 
     def _read_blocks(self, numbers: Iterable[int]) -> None:
-        """Read the words of some blocks, with their checksums."""
+        """Read the words of some blocks."""
         missing = [number for number in numbers if number not in self._texts]
         rows = self._rows("words", [block_id(self._segment, number) for number in missing])
         self._texts.update(zip(missing, rows, strict=True))
 
     def _rows(self, column: str, row_ids: list[int]) -> list[bytes]:
-        """Return rows by ascending id, each checked and still with its checksum in front."""
+        """Return rows by ascending id; raises if one is missing."""
         table = f"text_{column}"
         sql = f"SELECT id, {column} FROM {table} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
         rows = self._db.rows(sql, str(row_ids)) if row_ids else []
-        if len(rows) != len(row_ids) or not all(is_sound(v, table, row_id) for row_id, v in rows):
+        if len(rows) != len(row_ids):
             raise Damaged
         return [value for _, value in rows]
 
@@ -127,7 +126,7 @@ class SegmentReader:
         first = self._segment << BITS
         wanted = sorted({first + chunk for chunk, _ in places})
         rows = self._rows("postings", wanted)
-        stored = {row_id: row[SIZE:].split(b" ") for row_id, row in zip(wanted, rows, strict=True)}
+        stored = {row_id: row.split(b" ") for row_id, row in zip(wanted, rows, strict=True)}
         for chunk, at in places:
             yield stored[first + chunk][at]
 
@@ -135,18 +134,17 @@ class SegmentReader:
         """Return all words and postings for a merge; raises if a row is damaged."""
         words, first = self._head.words, self._segment << BITS
         self._read_blocks(range(self._blocks))
-        blocks = tuple(self._texts.pop(number)[SIZE:] for number in range(self._blocks))
+        blocks = tuple(self._texts.pop(number) for number in range(self._blocks))
         rows = self._rows("postings", list(range(first, first + -(-words // CHUNK))))
-        postings = tuple(row[SIZE:] for row in rows)
-        listed = [sum(map(len, map(bytes.split, part))) for part in (blocks, postings)]
+        listed = [sum(map(len, map(bytes.split, part))) for part in (blocks, rows)]
         if listed != [words, words]:
             raise Damaged
-        return SegmentPart(blocks, postings, ordinals)
+        return SegmentPart(blocks, tuple(rows), ordinals)
 
     def everything(self) -> Words:
         """Return all words of the segment; raises if a row is damaged."""
         self._read_blocks(range(self._blocks))
-        blocks = [self._texts[number][SIZE:] for number in range(self._blocks)]
+        blocks = [self._texts[number] for number in range(self._blocks)]
         words = [word for block in blocks for word in block.split()]
         if len(words) != self._head.words or (
             self._filter() and self._filter() != filter_of(blocks)
@@ -161,8 +159,8 @@ def _places(text: bytes, fragment: bytes, most: int, chunk: int) -> list[Place]:
     """Return at most so many words of a block with a fragment; `chunk` is the block's first."""
     found: list[Place] = []
     lead = 1 if fragment[:1] == b" " else 0
-    counted = line = SIZE
-    at = text.find(fragment, SIZE)
+    counted = line = 0
+    at = text.find(fragment)
     while at >= 0 and len(found) < most:
         start = at + lead
         ends = text.count(b"\n", counted, start)

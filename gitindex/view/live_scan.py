@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import FreshnessState, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
-from gitindex.freshness.envelope import OverlayCoverage, freshness_object
+from gitindex.freshness.envelope import freshness_object
 from gitindex.git.command import read_blobs, run_git
 from gitindex.git.interface import Entry
 from gitindex.git.worktree_probe import read_head_state
@@ -60,7 +60,7 @@ def fallback_envelope(worktree: Worktree, why: str, **fields: Any) -> dict[str, 
         "warnings": [f"answered by a live scan: {why}"],
         **fields,
         "freshness": freshness_object(
-            FreshnessState.UNKNOWN, read_head_state(worktree), None, "live_scan", OverlayCoverage()
+            FreshnessState.UNKNOWN, read_head_state(worktree), None, "live_scan", None
         ),
         "receipt": None,
     }

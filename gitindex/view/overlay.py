@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,16 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
 from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
-from gitindex.git.command import GitFailed, check_result, read_blobs, run_git, tree_of, try_git
+from gitindex.freshness.envelope import within_budget
+from gitindex.git.command import (
+    GitFailed,
+    blob_sizes,
+    check_result,
+    read_blobs,
+    run_git,
+    tree_of,
+    try_git,
+)
 from gitindex.git.interface import Entry, blob_id
 from gitindex.git.process import TooMuchOutput
 from gitindex.store import mapping
@@ -25,9 +35,6 @@ from gitindex.view.snapshot import Snapshot
 if TYPE_CHECKING:
     from gitindex.git.merge_tree import MergedTree
 
-MAX_PATHS = 2_000
-"""Paths that one answer reads from disk; the rest is left out, and the answer reports that."""
-MAX_BYTES = 32 << 20
 MAX_DIFFERENCE = 32 << 20
 """Bytes of `git diff-tree` output; beyond it the new tree is listed, which has its own caps."""
 WORKTREE = "worktree"
@@ -69,21 +76,19 @@ def overlay_worktree(served: Snapshot) -> Overlay:
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     laid: dict[bytes, OverlaidFile | None] = {}
     rules = _policy(served, committed)
-    left_out = [*on_disk[MAX_PATHS:]]
-    room = MAX_BYTES
+    chosen, left_out = within_budget(served.worktree.root, on_disk)
     with ConfinedRoot(served.worktree.root) as disk:
-        for path in on_disk[:MAX_PATHS]:
-            if room <= 0:
+        for path in chosen:
+            try:
+                laid[path] = _from_disk(disk, path, rules, len(seen.head_tree))
+            except PermissionError:
                 left_out.append(path)
-                continue
-            found = _from_disk(disk, path, rules, len(seen.head_tree))
-            laid[path] = found
-            room -= len(found.data) if found and found.data else 0
-        for path in absent[:MAX_PATHS]:  # git cannot read them, but the disk may have them
-            found = _from_disk(disk, path, rules, len(seen.head_tree)) if room > 0 else None
-            if found is not None and path not in laid:
-                laid[path] = found
-                room -= len(found.data or b"")
+        # Git cannot read these, but the disk may have them; those that stay absent are counted.
+        for path in within_budget(served.worktree.root, absent)[0] if absent else ():
+            with suppress(PermissionError):
+                found = _from_disk(disk, path, rules, len(seen.head_tree))
+                if found is not None and path not in laid:
+                    laid[path] = found
     on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, rules)
@@ -180,10 +185,7 @@ def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> O
     unread = Entry(path, 0o100644, "")
     if rules.skip_path(unread) is SkipReason.SECRET:
         return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # secrets are never read
-    try:
-        found = disk.read(path, MAX_TEXT_BYTES + 1)
-    except PermissionError:
-        return None
+    found = disk.read(path, MAX_TEXT_BYTES + 1)
     if found is None:
         return None
     mode = 0o100755 if found.executable else 0o100644
@@ -195,14 +197,18 @@ def _from_tree(
     served: Snapshot, changes: dict[bytes, Entry | None], rules: Policy
 ) -> dict[bytes, OverlaidFile | None]:
     """Return overlaid files of a tree, bytes left in git, after reading what classifying needs."""
-    unclear = [entry.oid for entry in changes.values() if entry and needs_content(entry, rules)]
+    entries = [entry for entry in changes.values() if entry]
+    sizes = blob_sizes(served.worktree.root, [entry.oid for entry in entries])
+    large = {oid for oid, size in sizes.items() if size > MAX_TEXT_BYTES}
+    unclear = [e.oid for e in entries if e.oid not in large and needs_content(e, rules)]
     contents = read_blobs(served.worktree.root, unclear)
-    return {
-        path: _overlaid(classify(entry, rules, lambda oid: contents.get(oid, b"")))
-        if entry
-        else None
-        for path, entry in changes.items()
-    }
+    laid: dict[bytes, OverlaidFile | None] = dict.fromkeys(changes)
+    for entry in entries:
+        planned = classify(entry, rules, lambda oid: contents.get(oid, b""))
+        if planned.skip is None and entry.oid in large:
+            planned = planned._replace(skip=SkipReason.OVERSIZE)
+        laid[entry.path] = _overlaid(planned)
+    return laid
 
 
 def _overlaid(planned: PlannedBlob, data: bytes | None = None) -> OverlaidFile:

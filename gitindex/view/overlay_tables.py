@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.pattern import compile_later
-from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.freshness.envelope import MAX_EXTRACTED
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import BlobFacts, FactsKey
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from gitindex.extract.pool import Extractor
     from gitindex.git.look_memory import LookMemory
 
-MAX_EXTRACTED = 400
-"""Files without stored facts that one answer extracts in memory."""
 MAX_TEXTS = 8 << 20
 """Bytes of blobs that a process remembers between queries."""
 FEW = 8
 """Files that one child extracts; starting another costs more than it saves."""
 TABLES = (
     *("blobs", "names", "symbols", "occurrences", "name_blobs", "imports", "exports", "documents"),
+    "scopes",
 )
 PREFIX = "laid_"
 
@@ -262,7 +261,7 @@ class OverlayTables:
                 yield path, held
             else:
                 paths.setdefault(_key(laid), []).append(path)
-                bytes_of[laid.oid] = data if len(data) <= MAX_TEXT_BYTES else None
+                bytes_of[laid.oid] = data
         blobs = [(key, self._waiting[paths[key][0]].language) for key in paths]
         if not blobs:
             return

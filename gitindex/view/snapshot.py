@@ -20,9 +20,9 @@ from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.settings import is_strict
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.store import mapping
+from gitindex.store.checksums import CheckLevel, database_damage
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
-from gitindex.store.seal import ONCE, database_damage
 
 if TYPE_CHECKING:
     from gitindex.git.look_memory import Probe
@@ -116,7 +116,7 @@ def _refuse_damage(seen: Observation) -> None:
 
 def _refuse_rot(worktree: Worktree) -> None:
     """Raise if a part of the database fails its checksum; checked once per process."""
-    wrong = database_damage(worktree.store, ONCE)
+    wrong = database_damage(worktree.store, CheckLevel.CACHED)
     if wrong:
         raise CorruptStore(f"{DAMAGED}: {wrong}", "run `gitindex index`")
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import NamedTuple
-from gitindex.base.vocabulary import EditScope, FreshnessState
+from gitindex.base.tree_edit import undo_unfinished
+from gitindex.base.vocabulary import EditScope, FreshnessState, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.envelope import OverlayCoverage, freshness_object
@@ -22,6 +23,7 @@ from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import marks
 from gitindex.store.imported import ImportedFacts, imported_facts
 from gitindex.view.overlay import (
+    STAGED,
     WORKTREE,
     OverlaidFile,
     Overlay,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 CHUNK = 400
 """Values bound in one SQL statement."""
+_UNSEEN = frozenset({SkipReason.OVERSIZE, SkipReason.MISSING_BLOB})
 BLOBS_NAMED = (
     "{names} n CROSS JOIN {name_blobs} b ON b.name_id=n.id"
     " CROSS JOIN json_each(blob_list(b.first, b.others)) u"
@@ -162,20 +165,41 @@ class TreeView:
         }
         if self._imported is not None:
             answer["trust"] = trust_fields(self._imported)
-            if answer.get("complete") and not self.may_certify():
-                answer["complete"] = False
+        if answer.get("complete") and not self.may_certify():
+            answer["complete"] = False
         return answer
 
     def may_certify(self) -> bool:
-        """Return whether certificates may be given.
+        """Return whether certificates may be given: no limit left anything out.
 
         Facts of an imported pack do not allow it, unless the pack is signed and the user configured
         `gitindex.pack.certify` as `signed`.
         """
+        if self.left_out():
+            return False
         if self._imported is None:
             return True
         certify = user_setting(self.worktree, "gitindex.pack.certify")
         return certify == "signed" and bool(self._imported.signer)
+
+    def left_out(self) -> int:
+        """Count paths that this answer cannot show: over a budget or a limit, or without a blob."""
+        edits = len(self.overlay.left_out) + len(self._tables.without_facts)
+        if self.overlay.source == WORKTREE:
+            edits += self.served.seen.head.unchecked
+        return edits + self._left_out_of_tree
+
+    @cached_property
+    def _left_out_of_tree(self) -> int:
+        marker = self.served.seen.proof.marker
+        laid = self.overlay.laid.values()
+        if marker and not marker.left_out and not any(f and f.skip in _UNSEEN for f in laid):
+            return 0
+        row = self.rows(
+            "SELECT count(*) FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id WHERE l.skip IN"
+            " ('oversize', 'missing_blob') OR b.status='skipped' AND b.reason='oversize'"
+        )
+        return sum(count for (count,) in row)
 
     @cached_property
     def _imported(self) -> ImportedFacts | None:
@@ -189,15 +213,16 @@ class TreeView:
         """Return the index's own freshness; a tree asked for by name has a state of its own."""
         overlay = self.overlay
         differs = len(overlay.laid) + len(overlay.left_out)
-        left_out = len(overlay.left_out) + len(self._tables.without_facts)
+        hidden = len(overlay.left_out) + len(self._tables.without_facts)
         other = overlay.source == self.source()  # a commit asked for by name
         state = verdict(self.served).freshness
         if other:
-            state = FreshnessState.STALE if left_out else FreshnessState.FRESH
-        coverage = OverlayCoverage(left_out=left_out)
-        if not other:
-            coverage = OverlayCoverage(differs, differs - left_out, left_out)
+            state = FreshnessState.STALE if hidden else FreshnessState.FRESH
         mode, head = self._mode(other), self.served.seen.head
+        coverage = OverlayCoverage(left_out=self.left_out())
+        if not other:
+            age = 0 if overlay.source == STAGED else head.age_ms
+            coverage = OverlayCoverage(differs, differs - hidden, self.left_out(), age)
         return freshness_object(state, head, overlay.commit, mode, coverage)
 
     def _mode(self, other: bool) -> str:
@@ -250,6 +275,7 @@ def open_tree(
     `begun` is a running probe of the work tree, new files included. `buffers` maps paths to unsaved
     texts of an editor, which replace the files on disk.
     """
+    undo_unfinished(worktree)
     committed = ask.at or ask.staged or ask.merged
     scope = EditScope.NONE if committed else EditScope.ALL
     if begun is None and memory is not None and not committed:

@@ -132,8 +132,8 @@ def read_question(request: Request, page: WebPage) -> WebQuestion:
     try:
         values = parse_qs(query, max_num_fields=MAX_FIELDS, errors="surrogateescape")
     except ValueError:
-        values = {}
-    return WebQuestion(tail, values)
+        return WebQuestion(problem="too many parameters")
+    return WebQuestion.read(tail, values)
 
 
 def canonical(page: WebPage, asked: WebQuestion) -> str:

@@ -12,6 +12,7 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
+from gitindex.base.limits import lower_limit
 from gitindex.extract.frames import pack, unpack
 
 SECONDS = 2.0
@@ -67,8 +68,8 @@ def _lexer(name: str) -> Lexer | None:
 
 def serve() -> int:
     """Answer until end of input. The kernel kills a lexer that does not end."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    lower_limit(resource.RLIMIT_CORE, 0)
+    lower_limit(resource.RLIMIT_AS, MEMORY)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
         name, text = (part.decode("utf-8", "surrogatepass") for part in frame[:2])

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import pathlib
+import shutil
+import signal
 import socket
 import sys
+import tempfile
+import threading
 import time
 import webbrowser
+from typing import NoReturn
 
 from gitindex.base.errors import Exit
-from gitindex.base.loopback_guard import LoopbackGuard, LoopbackRules
+from gitindex.base.loopback_guard import LoopbackGuard, LoopbackRules, redirect_page
 from gitindex.base.loopback_listen import bind_loopback, quiet_server
 from gitindex.base.worktree import Worktree
 from gitindex.web.app import make_app
@@ -55,8 +62,12 @@ def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     sys.stderr.write("gitindex: the link works once; Ctrl-C ends the server\n")
-    if opens:
-        webbrowser.open(address)
+    link = PrivateLink(address) if opens else None
+    if link is not None:
+        guard.redeemed = link.remove
+        # Some browsers end before it returns, some run until they are closed.
+        threading.Thread(target=webbrowser.open, args=(link.url,), daemon=True).start()
+    signal.signal(signal.SIGTERM, _interrupt)  # uvicorn raises it again when it has ended
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, 10, 20)
     try:
@@ -64,9 +75,38 @@ def serve_page(worktree: Worktree, port: int = 0, opens: bool = True) -> int:
     except KeyboardInterrupt:
         pass
     finally:
+        if link is not None:
+            link.remove()
         for one in sockets:
             one.close()
     return int(Exit.OK)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+class PrivateLink:
+    """A file that leads a browser to an address which other users must not see.
+
+    Every user of a machine can read the command line that a browser is started with.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._folder = tempfile.mkdtemp(prefix="gitindex-web-")  # 0700
+        self._file = os.path.join(self._folder, "open.html")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with open(os.open(self._file, flags, 0o600), "w", encoding="ascii") as file:
+            file.write(redirect_page(address))
+
+    @property
+    def url(self) -> str:
+        """The file's own address: it tells nothing."""
+        return pathlib.Path(self._file).as_uri()
+
+    def remove(self) -> None:
+        """Remove the file; once it was used, or the server ends."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 async def _serve(

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
 from gitindex.base.refusals import refusal, refused
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory
@@ -39,6 +40,15 @@ class WebQuestion(NamedTuple):
 
     path: str = ""
     values: Mapping[str, list[str]] = {}
+    problem: str = ""  # why it is refused; `values` holds what can be shown
+
+    @classmethod
+    def read(cls, path: str, values: Mapping[str, list[str]]) -> WebQuestion:
+        """Return the question without values that no answer takes: the only check of their form."""
+        problems = {name: why for name, found in values.items() if (why := _problem(name, found))}
+        kept = {name: found for name, found in values.items() if name not in problems}
+        why = _problem("path", [path])
+        return cls("" if why else path, kept, why or next(iter(problems.values()), ""))
 
     def text(self, name: str, default: str = "") -> str:
         """Return the last value of a parameter."""
@@ -46,12 +56,7 @@ class WebQuestion(NamedTuple):
 
     def many(self, name: str) -> list[str]:
         """Return all values of a parameter that are not empty."""
-        found = [value for value in self.values.get(name, []) if value]
-        if len(found) > MAX_VALUES or any(len(value) > MAX_TEXT for value in found):
-            raise GitIndexError(f"`{name}` is too long", code=Exit.USAGE)
-        if any("\0" in value for value in found):
-            raise GitIndexError(f"`{name}` holds a NUL character", code=Exit.USAGE)
-        return found
+        return [value for value in self.values.get(name, []) if value]
 
     def number(self, name: str, default: int, most: int) -> int:
         """Return a whole number of 1 or more."""
@@ -73,6 +78,14 @@ class WebQuestion(NamedTuple):
     def choice(self) -> TreeChoice:
         """Return the requested tree."""
         return TreeChoice(at=self.text("at"))
+
+
+def _problem(name: str, values: list[str]) -> str:
+    """Return why values of a parameter are refused; empty where they are not."""
+    shown = safe_text(name[:64])
+    if len(values) > MAX_VALUES or any(len(value) > MAX_TEXT for value in (name, *values)):
+        return f"`{shown}` is too long"
+    return f"`{shown}` holds a NUL character" if any("\0" in v for v in (name, *values)) else ""
 
 
 class WebSession:
@@ -156,6 +169,8 @@ class WebPage(NamedTuple):
 def ask(page: WebPage, session: WebSession, asked: WebQuestion) -> Answer:
     """Answer one request; always returns an envelope, never raises."""
     session.asked_at = time.monotonic()
+    if asked.problem:
+        return refused(GitIndexError(asked.problem, "ask for less", Exit.USAGE))
     try:
         return page.answer(session, asked)
     except GateClosed as closed:

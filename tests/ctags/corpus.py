@@ -25,6 +25,7 @@ class Source(NamedTuple):
 SOURCES = {
     "javascript": Source(npm=("lodash@4.17.21", "express@4.19.2", "preact@10.22.1")),
     "typescript": Source(npm=("rxjs@7.8.1", "zod@3.23.8", "expo-modules-core@1.12.19")),
+    "typescript_compiler": Source(npm=("typescript@5.6.3",)),
     "go": Source(debian=("golang-github-gin-gonic-gin-dev",)),
     "rust": Source(debian=("librust-serde-dev", "librust-syn-dev")),
     "java": Source(npm=("react-native-svg@13.14.0", "react-native-reanimated@3.10.1")),

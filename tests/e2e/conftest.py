@@ -54,13 +54,15 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return made
 
 
-def copy_checkout(made: Repo) -> None:
-    """A repository with everything that an installation from git needs; not committed yet."""
+def copy_checkout(made: Repo, *more: str) -> None:
+    """A repository with everything that an installation from git needs; not committed yet.
+
+    `more` folders: `native/` makes an installation compile."""
     listed = Repo(ROOT).try_git("ls-files", "-z", "-co", "--exclude-standard")
     if listed.returncode:
         pytest.skip("not a git checkout")
     made.init()
-    kept = ("hooks/", "gitindex/", "templates/")
+    kept = ("hooks/", "gitindex/", "templates/", *more)
     for name in filter(None, listed.stdout.split("\0")):
         if (name.startswith(kept) or "/" not in name) and (ROOT / name).is_file():
             (made.path / name).parent.mkdir(parents=True, exist_ok=True)

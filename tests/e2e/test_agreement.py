@@ -17,7 +17,7 @@ import pytest
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from gitindex.freshness.status_file import load_status
 from gitindex.install.aliases import install_aliases, uninstall_aliases
 from gitindex.refresh import public_files

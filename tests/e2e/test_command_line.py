@@ -45,6 +45,8 @@ def both(repo: Repo, *args: str) -> tuple[str, str]:
 
 def test_u1_help_is_in_groups_and_inner_commands_are_hidden(project: Repo) -> None:
     for said in both(project, "--help"):
+        assert len(re.findall(r"(?m)^  [a-z-]+ +[A-Z]", said.partition("Commands:")[2])) == 14
+    for said in both(project, "help", "--all"):
         for group in ("Everyday", "Explore", "Prove", "Hooks", "Agents"):
             assert re.search(rf"(?m)^{group}\b.*:$", said), group
         assert not re.search(r"(?m)^ +(hook|run) ", said)

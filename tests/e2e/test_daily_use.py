@@ -69,7 +69,7 @@ def test_refs_show_the_code_and_what_is_near(repo: Repo) -> None:
     repo.index()
     shown = repo.gitindex("refs", "helper").stdout
     assert "app.py:5:12  return helper()  [import call in main]" in shown
-    assert "-- 2 references; complete in code" in shown
+    assert "-- 2 references; all 3 occurrences accounted for" in shown
     cut = repo.gitindex("refs", "helper", "--limit", "1").stdout
     assert "-- 1 of 2 references shown" in cut
     missing = repo.gitindex("refs", "helpr")

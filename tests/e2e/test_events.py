@@ -13,7 +13,7 @@ from gitindex.base.vocabulary import ManageOutcome
 from gitindex.cli.verbs import maintenance as prove
 from gitindex.maintenance import gc
 from gitindex.refresh import lifecycle as manage
-from gitindex.store.integrity import check_store
+from gitindex.store.scrub import check_store
 from tests.support import Repo, runner_pids, wait_for
 
 

@@ -22,9 +22,7 @@ from gitindex.store.connection import open_reader
 from tests.support import Repo
 
 STRACE = shutil.which("strace")
-MUTATING = (
-    "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,ftruncate,mkdir"
-)
+MUTATING = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,linkat,unlink,unlinkat,ftruncate,mkdir"
 OPENING = "openat,pipe2,socket,dup,dup2,dup3,epoll_create1,eventfd2"
 """What a process without a descriptor left cannot do."""
 KILLS = 8
@@ -176,7 +174,7 @@ def _walk(subject: Subject, fault: str, most: int | None = None, calls: str = MU
         if subject.refresh(fault.format(point), calls):
             struck += 1
             subject.check_crash_point()
-            if calls == OPENING:  # it strikes every thread, so every attempt: an event brings more
+            if "error" in fault:  # it strikes every thread, so every attempt: an event brings more
                 append_event(subject.repo.worktree, "post-checkout")
         subject.converge()
     print(f"{fault}: struck at {struck} of {total} calls")

@@ -107,3 +107,36 @@ def test_without_an_index_there_are_no_answers_and_no_errors(repo: Repo) -> None
     editor = LspClient(repo.path)
     assert editor.ask("workspace/symbol", query="one") == []
     assert editor.close() == 0
+
+
+def test_hover_and_highlights(editor: LspClient) -> None:
+    uri = editor.open("app.py")
+    shown = editor.ask("textDocument/hover", **at(uri, 5, 12))
+    assert shown["contents"]["value"] == "`def helper()` — lib/util.py:6"
+    assert editor.ask("textDocument/hover", **at(uri, 2, 0)) is None
+    found = editor.ask("textDocument/documentHighlight", **at(uri, 5, 12))
+    assert sorted(one["range"]["start"]["line"] for one in found) == [0, 4, 5]
+
+
+def test_any_question_is_asked_with_unsaved_text(editor: LspClient, project: Repo) -> None:
+    uri = editor.open("app.py", APP + "\n\ndef unsaved_function():\n    pass\n")
+
+    def ask(question: str, **params: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = editor.ask(
+            "workspace/executeCommand", command="gitindex.ask", arguments=[question, params, uri]
+        )
+        return answer
+
+    found = ask("symbols", name="unsaved_function")
+    assert [row["path"] for row in found["symbols"]] == ["app.py"]
+    assert "app.py:9" in found["text"][0]
+    assert ask("search", query="helper")["results"]
+    assert "no such question" in ask("nonsense")["message"]
+    assert ask("refs")["message"] == "refs needs symbol"
+    assert ask("refs", nme="x")["message"] == "refs has no parameter nme"
+    state = editor.ask("workspace/executeCommand", command="gitindex.status", arguments=[uri])
+    assert state["state"] == "fresh"
+    outside = editor.ask(
+        "workspace/executeCommand", command="gitindex.status", arguments=["file:///"]
+    )
+    assert outside["state"] == "none"

@@ -147,6 +147,10 @@ TEXTS = (
 )
 
 
+ELSEWHERE = ["/nonexistent", 7, "/"]
+"""No repository that may be asked: the call ends before git and the store. Not null, which is left out."""
+
+
 def any_value(rng: random.Random, depth: int = 0) -> Any:
     """Any JSON value, small ones first."""
     kind = rng.randrange(9 if depth < 3 else 7)
@@ -198,7 +202,7 @@ def fuzz(inside: Inside, seed: int, count: int, real: int) -> None:
         tool = rng.choice(names)
         arguments = any_arguments(rng, tool)
         if real <= 0 and isinstance(arguments, dict):
-            arguments["path"] = rng.choice(["/nonexistent", 7, "/", None])
+            arguments["path"] = rng.choice(ELSEWHERE)
         with quick():
             answer = call(inside.server, BY_NAME[tool], arguments)
             text = check(answer)
@@ -221,7 +225,7 @@ def test_f23_fuzzed_calls_are_answered(inside: Inside, home: Repo) -> None:
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 def test_f23_fuzzed_calls_are_answered_at_full_size(inside: Inside) -> None:
-    fuzz(inside, 123, 100_000, 10_000)
+    fuzz(inside, 123, 100_000, 9_000)
 
 
 class Wire:

@@ -41,7 +41,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http")
     repo = make_quiet(Repo(folder / "repo"))
     with subprocess.Popen(
-        [sys.executable, "-m", "gitindex", "mcp", "--http"],
+        [sys.executable, "-m", "gitindex", "mcp", "--http", "--tools", "all"],
         cwd=repo.path,
         env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
         stdout=subprocess.PIPE,

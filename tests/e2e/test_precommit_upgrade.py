@@ -41,7 +41,7 @@ def borrow_dependencies() -> None:
 def recorded(repo: Repo) -> tuple[str, Path]:
     """The version that writes, and its interpreter."""
     store = Path(repo.worktree.store)
-    return (store / "version").read_text().strip(), Path((store / "python").read_text().strip())
+    return (store / "version").read_text().split()[1], Path((store / "python").read_text().strip())
 
 
 def commit_and_wait(repo: Repo, name: str) -> None:

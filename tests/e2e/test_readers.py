@@ -7,12 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from gitindex.cli.app import app
+from gitindex.cli.commands import FRONT, all_commands
+from gitindex.questions.table import Command, Question, shell_params
 from tests.support import TIMEOUT, Repo
 
 HEAVY = {
@@ -31,8 +30,7 @@ HEAVY = {
 SLOW = {"typing", "enum", "re", "json", "contextlib", "functools"}
 """What only a form that prints JSON may take."""
 FOR_PROGRAMS = {"gate", "hook", "run"}
-CONTEXT: Any = typer.Context(app)
-COMMANDS = app.list_commands(CONTEXT)
+COMMANDS = [*all_commands()]
 
 
 @pytest.mark.parametrize("command", [["status"], ["status", "--json"], ["check"]], ids=" ".join)
@@ -138,20 +136,22 @@ def test_help_explains_a_command(repo: Repo) -> None:
     )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command: str) -> None:
-    found = app.get_command(CONTEXT, command)
-    assert found is not None
-    assert (found.help or "").strip()
-    for option in found.params:
-        assert getattr(option, "help", None), f"{command} {option.name}"
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_has_help(command: Question | Command) -> None:
+    assert command.about.strip()
+    for param in shell_params(command):
+        assert param.help, f"{command.name} {param.name}"
 
 
 def test_help_is_printed_and_lists_every_command(repo: Repo) -> None:
-    done = repo.gitindex("--help")
+    front = repo.gitindex("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert [
+        line.split()[0] for line in front if line.startswith("  ") and line[2] != " "
+    ] == FRONT.split()
+    done = repo.gitindex("help", "--all")
     assert done.returncode == 0
     listed = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
-    assert [c for c in COMMANDS if c not in listed and c not in FOR_PROGRAMS] == []
+    assert {one.name.split()[0] for one in COMMANDS} <= set(listed)
     assert not set(listed) & FOR_PROGRAMS
     assert "..." not in done.stdout.partition("Everyday:")[2], "a summary is cut"
     titles = [line for line in done.stdout.splitlines() if line.endswith(":") and line[0] != " "]

@@ -14,6 +14,8 @@ from tests.e2e.conftest import ROOT, copy_checkout
 from tests.support import TIMEOUT, Repo
 
 VENV = Path(sys.executable).parent.parent
+AARCH64 = "manylinux_2_17_aarch64"
+ELF_AARCH64 = b"\xb7\x00"  # e_machine of an ELF header
 
 
 def make(repo: Repo, *wanted: str) -> subprocess.CompletedProcess[str]:
@@ -26,17 +28,19 @@ def make(repo: Repo, *wanted: str) -> subprocess.CompletedProcess[str]:
 
 def test_u18_a_release_is_built_checked_and_tagged(tmp_path: Path) -> None:
     made = Repo(tmp_path / "checkout")
-    copy_checkout(made)
+    copy_checkout(made, "native/")
     made.commit("everything")
-    done = make(made, "release")
+    done = make(made, "release", f"PLATFORMS={AARCH64}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"tagged v{__version__}; now: git push origin v{__version__}" in done.stdout
     dist = made.path / "dist"
     wheel, sdist = f"gitindex-{__version__}-py3-none-any.whl", f"gitindex-{__version__}.tar.gz"
-    assert {path.name for path in dist.iterdir()} == {wheel, sdist, "NOTES.md", "SHA256SUMS"}
+    compiled = f"gitindex-{__version__}-cp311-abi3-{AARCH64}.whl"
+    made_files = {wheel, compiled, sdist}
+    assert {path.name for path in dist.iterdir()} == {*made_files, "NOTES.md", "SHA256SUMS"}
     sums = dict(line.split()[::-1] for line in (dist / "SHA256SUMS").read_text().splitlines())
     assert sums == {
-        name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in (wheel, sdist)
+        name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in made_files
     }
     with zipfile.ZipFile(dist / wheel) as archive:
         assert (
@@ -44,6 +48,13 @@ def test_u18_a_release_is_built_checked_and_tagged(tmp_path: Path) -> None:
             in archive.read(f"gitindex-{__version__}.dist-info/METADATA").decode()
         )
         assert not [name for name in archive.namelist() if name.endswith(".so")]
+    with zipfile.ZipFile(dist / compiled) as archive:
+        (library,) = (name for name in archive.namelist() if name.endswith(".so"))
+        assert archive.read(library)[:20].endswith(ELF_AARCH64)
+    shown = subprocess.run(
+        [VENV / "bin" / "auditwheel", "show", dist / compiled], capture_output=True, text=True
+    )
+    assert f'platform tag: "{AARCH64}"' in " ".join(shown.stdout.split()), shown
     with tarfile.open(dist / sdist) as sources:
         held = {name.partition("/")[2] for name in sources.getnames()}
     assert {"hatch_build.py", "hooks/event.sh", "gitindex/__main__.py", "LICENSE"} <= held

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import StoreError
+from gitindex.store.checksums import Half
 from tests.e2e.test_faults import STRACE
 from tests.gits import GitUnavailable
 from tests.support import TIMEOUT, Repo
@@ -23,7 +24,10 @@ from tests.torture.looks import looks
 from tests.torture.mutants import ROOT
 from tests.torture.oracle import Oracle, answers
 from tests.torture.power import cuts_of_a_lying_disk, power_cuts
+from tests.torture.remedies import HALVES, NAMES, ask, put_back, remedies
+from tests.torture.remedies import Subject as DamagedSubject
 from tests.torture.seeded import FAULTS
+from tests.torture.shortages import shortages
 from tests.torture.soak import soak
 from tests.torture.world import KINDS, World
 
@@ -102,6 +106,32 @@ def test_without_checksums_damage_answers_wrong(
         damaged_stores(Clock(cases=400), random.Random(SEED + 1), tmp_path)
 
 
+@pytest.mark.promise("I-41", cases=25, suite="remedies")
+def test_remedies(tmp_path: Path) -> None:
+    remedies(Clock(cases=25), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.control("I-41")
+def test_without_the_names_of_the_halves_an_old_one_answers_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject, rng = DamagedSubject(tmp_path), random.Random(SEED)
+    try:
+        put_back(subject, rng, "old", [subject.store / name for name in HALVES["lexical half"]])
+        ask(subject, Clock(), NAMES[-1], "refused")
+        monkeypatch.setattr(Half, "precedes", lambda *_: False)
+        with pytest.raises(AssertionError, match="wrong and fresh"):
+            ask(subject, Clock(), NAMES[-1], "an old half")
+    finally:
+        subject.close()
+
+
+@needs_strace
+@pytest.mark.promise("I-42", cases=6, suite="shortages")
+def test_shortages(tmp_path: Path) -> None:
+    shortages(Clock(cases=6), random.Random(SEED), tmp_path)
+
+
 @pytest.mark.promise("I-39", "I-18", cases=2_000, suite="fuzzed_requests")
 def test_fuzzed_requests(tmp_path: Path) -> None:
     fuzzed_requests(Clock(cases=2_000), random.Random(SEED), tmp_path)
@@ -146,6 +176,7 @@ def test_seeded_faults_are_noticed() -> None:
 
 
 def test_every_suite_is_sampled() -> None:
+    from tests.torture.ordinary import ordinary_programs
     from tests.torture.packs import lying_packs, spoilt_packs
     from tests.torture.programs import (
         go_programs,
@@ -167,10 +198,13 @@ def test_every_suite_is_sampled() -> None:
         lying_packs,  # these two by tests/repo/test_pack_damage.py
         spoilt_packs,
         power_cuts,
+        ordinary_programs,  # by tests/repo/test_ordinary_programs.py
         go_programs,  # these four by tests/repo/test_random_programs.py
         java_programs,
         python_programs,
         typescript_programs,
+        remedies,
+        shortages,
         renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,
         team_kills,  # these two by tests/repo/test_team.py

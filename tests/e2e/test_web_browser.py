@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import threading
@@ -10,10 +11,12 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
+from gitindex.web.server import PrivateLink
 from tests.browser import Visitor, WebServer, launch, serving
 from tests.support import Repo, stop_runners
 
@@ -465,6 +468,7 @@ def test_every_page_and_every_tab_has_a_key(visit: Visitor) -> None:
     for key, target in (("t", "/time"), ("h", "/health"), ("m", "/map"), ("s", "/")):
         page.keyboard.press(key)
         expect(page).to_have_url(re.compile(f"{target}$"))
+        page.wait_for_load_state()  # a key before the script runs is nobody's
     for key, label in (("2", "Grep"), ("3", "Symbols"), ("4", "Docs"), ("1", "Search")):
         expect(page.locator("#q")).to_be_focused()
         page.keyboard.press("Escape")
@@ -833,6 +837,22 @@ def test_the_link_opens_the_page_in_a_browser(browser: Browser, project: Repo) -
         assert cookie["sameSite"] == "Strict"
         assert cookie["name"] == f"gitindex-{made.port}"
         context.close()
+
+
+def test_a_private_file_leads_to_the_page(browser: Browser, project: Repo) -> None:
+    """To the browser it is another site; its link is used all the same, once."""
+    with serving(project.path) as server:
+        link = PrivateLink(server.link)
+        page = browser.new_page()
+        page.goto(link.url)
+        page.wait_for_url(f"{server.base}/")
+        expect(page.locator("#bar strong")).to_have_text("fresh")
+        page.goto(link.url)
+        page.wait_for_url(server.link)
+        expect(page.locator("body")).to_contain_text("are not answered")
+        link.remove()
+        assert not os.path.exists(urlsplit(link.url).path)
+        page.close()
 
 
 def test_the_snapshot_opens_from_disk(browser: Browser, project: Repo, tmp_path: Path) -> None:

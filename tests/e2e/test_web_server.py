@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from gitindex.web.app import WITH_PATH
+from gitindex.web.pages import PAGES
 from tests.browser import WebServer, serving
-from tests.support import Repo, stop_runners
+from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 
 UTIL = 'def helper():\n    """Return the answer."""\n    return 42\n'
 APP = "from lib.util import helper\n\n\ndef main():\n    return helper()\n"
@@ -57,10 +61,10 @@ def envelope(server: WebServer, target: str) -> dict[str, Any]:
             "/search.json?q=helper&lang=python&in=code",
             ("search", "helper", "--lang", "python", "--in", "code", "-n", "20"),
         ),
-        ("/search.json?tab=grep&q=def+%5Cw%2B", ("grep", "def \\w+", "-n", "100")),
+        ("/search.json?tab=grep&q=def+%5Cw%2B", ("grep", "def \\w+", "-m", "100")),
         (
             "/search.json?tab=grep&q=HELPER&i=1&path=lib",
-            ("grep", "-i", "HELPER", "lib", "-n", "100"),
+            ("grep", "-i", "HELPER", "lib", "-m", "100"),
         ),
         ("/search.json?tab=symbols&q=help", ("symbols", "help")),
         ("/search.json?tab=docs&q=helper", ("docs", "helper")),
@@ -289,3 +293,55 @@ def test_an_idle_server_ends() -> None:
     assert not watch.is_over()
     ended = IdleWatch(seconds=-1.0)
     assert ended.is_over()
+
+
+PARAMETERS = ("q", "at", "tab", "path", "lang", "in", "n", "focus", "from", "to", "w", "tag", "x")
+BAD = {"long": "a" * 5_000, "nul": "%00", "many": "&{0}=".join(["a"] * 40)}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_no_parameter_is_an_internal_error(server: WebServer, bad: str) -> None:
+    """Pages and their data: refused, or not read; every parameter, known or not."""
+    tails = {name: "/a" if name in WITH_PATH else "" for name in PAGES}
+    targets = [f"/{name}{tail}" for name, tail in tails.items()]
+    targets += [f"/{name or 'search'}.json{tail}" for name, tail in tails.items()]
+    for target in targets:
+        for name in PARAMETERS:
+            status, _, body = server.ask(f"{target}?{name}={BAD[bad].format(name)}")
+            assert status in (400, 404), (target, name, status, body[:200])
+    assert server.ask(f"/file/{'%00' if bad == 'nul' else 'a' * 5_000}")[0] == 400
+    assert server.ask("/?" + "&".join(f"a{n}=1" for n in range(100)))[0] == 400
+
+
+def test_the_link_is_on_no_command_line(project: Repo, tmp_path: Path) -> None:
+    """Other users read command lines; the file that is named there is the user's own."""
+    program, seen = tmp_path / "browser", tmp_path / "seen"
+    program.write_text(f'#!/bin/sh\necho "$@" > {seen}.part\nmv {seen}.part {seen}\n')
+    program.chmod(0o755)
+    server = WebServer(project.path, program)
+    try:
+        wait_for(seen.exists, TIMEOUT)
+        told = seen.read_text().strip()
+        token = server.link.partition("token=")[2]
+        assert token
+        assert token not in told
+        file = Path(urlsplit(told).path)
+        assert [stat.S_IMODE(p.stat().st_mode) for p in (file, file.parent)] == [0o600, 0o700]
+        assert token in file.read_text()
+        server.log_in()
+        wait_for(lambda: not file.parent.exists(), TIMEOUT)
+    finally:
+        server.stop()
+
+
+def test_a_link_that_nobody_used_goes_with_the_server(project: Repo, tmp_path: Path) -> None:
+    program, seen = tmp_path / "browser", tmp_path / "seen"
+    program.write_text(f'#!/bin/sh\necho "$@" > {seen}.part\nmv {seen}.part {seen}\nsleep 60\n')
+    program.chmod(0o755)
+    server = WebServer(project.path, program)
+    try:
+        wait_for(seen.exists, TIMEOUT)
+        assert server.ask("/")[0] == 401  # it answers although the browser has not ended
+    finally:
+        server.stop()
+    assert not Path(urlsplit(seen.read_text().strip()).path).exists()

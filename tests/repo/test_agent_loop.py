@@ -20,16 +20,14 @@ def test_an_agent_is_never_blocked_by_its_own_edits(repo: Repo) -> None:
     assert agent.verdicts["ok"] >= 12
 
 
-def test_a_refused_rename_is_counted_with_its_reason(repo: Repo) -> None:
+def test_doubts_of_the_gate_refuse_no_rename(repo: Repo) -> None:
     hook = "def __getattr__(name):\n    return globals()['_' + name]\n"
     repo.write("pkg/core.py", f"def area(a, b):\n    return a * b\n\n\n{hook}")
     repo.commit()
     repo.index()
     agent = AgentLoop(repo.path)
     agent.run(4)
-    assert (agent.wrong, agent.renamed) == ([], 0)
-    [refused] = agent.refused
-    assert refused.startswith("3: pkg/core.py: the mutation gate says needs_decision: see ")
+    assert (agent.wrong, agent.renamed, agent.refused) == ([], 1, [])
 
 
 def test_rename_takes_a_place_from_where_one_stands(quiet: Repo) -> None:

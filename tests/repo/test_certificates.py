@@ -59,7 +59,7 @@ DOLLAR = 3
 print(Template('$DOLLAR').substitute(globals()))
 """,
     "conftest.py": "import pytest\n\n\n@pytest.fixture\ndef crate():\n    return 1\n",
-    "test_crate.py": "def test_it(crate):\n    assert crate\n",
+    "test_crate.py": "def test_it(crate):\n    assert crate\n\n\ndef own():\n    crate = 2\n    crate()\n",
     "whole.py": "def run():\n    amount = 3\n    return amount\n",
     "far.py": "from lib.absent import fetch\nfetch()\n",
     "near.py": "def fetch():\n    pass\n",
@@ -75,7 +75,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 def ask(repo: Repo, asked: str) -> dict[str, Any]:
     with open_tree(repo.worktree, ".") as view:
-        return dict(find_references(view, ReferenceQuery(asked)))
+        return dict(find_references(view, ReferenceQuery(asked, everything=True)))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,14 @@ def test_what_may_reach_it_from_outside_of_the_tree_blocks(
 ) -> None:
     found = ask(still, asked)
     assert found["complete"] is False
-    assert any(blocking in row["text"] for row in found["unexplained"] + found["references"])
+    rows = found["possible"] + found["references"] + found["unlikely"]
+    assert any(blocking in row["text"] for row in rows)
+
+
+def test_a_fixture_is_given_to_parameters_alone(still: Repo) -> None:
+    answer = ask(still, "conftest.crate")
+    assert [(r["line"], r["why"]) for r in answer["possible"]] == [(1, "key"), (2, "key")]
+    assert answer["accounted"]["elsewhere"] == 2
 
 
 def test_a_receiver_that_is_no_interface_does_not_block(still: Repo) -> None:
@@ -132,8 +139,6 @@ def test_the_id_of_a_node_means_that_node(still: Repo) -> None:
         ("SPACE", False),
         ("PLAIN", True),
         ("DOLLAR", False),
-        ("crate", False),
-        ("formats.py:5:5", False),
         ("whole.py:2:5", True),
     ],
 )

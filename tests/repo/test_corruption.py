@@ -22,8 +22,8 @@ from gitindex.query.grep.grep import GrepQuery, grep, scan
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import Pace, append_event
-from gitindex.store import seal
-from gitindex.store.integrity import check_store
+from gitindex.store import checksums
+from gitindex.store.scrub import check_store
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, open_tree
 from tests.mcp_client import make_quiet
@@ -200,7 +200,7 @@ def test_a1_a_bit_that_the_disk_lost_is_noticed_by_who_reads_it(library: Repo) -
             sound[:at] + bytes([sound[at] ^ 1 << chance.randrange(8)]) + sound[at + 1 :]
         )
         forge_identity(file)
-        seal._sound.clear()  # as in a new process
+        checksums._intact.clear()  # as in a new process
         kind = 2 if file in lexical else chance.randrange(3)
         with pytest.raises(GitIndexError, match="damaged"):
             _ask_index(library, chance.choice(NAMES), kind)
@@ -241,7 +241,7 @@ def test_a1_a_lexical_file_that_a_power_cut_tore_is_mended(tmp_path: Path, torn:
             part.unlink()
     else:
         file.write_bytes(file.read_bytes()[:-6])
-    seal._write(f"{lexical.parent}/lexical.seal", seal.Seal(True, {}))
+    checksums._write(f"{lexical.parent}/lexical.seal", checksums.Checksums(True, {}))
     with pytest.raises(GitIndexError, match="torn"):
         check_store(repo.worktree.store)
     append_event(repo.worktree, "post-commit")

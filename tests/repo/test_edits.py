@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from tests.support import Repo
 
 UTIL = "def zebra(stripes):\n    return stripes\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.base.errors import GitIndexError
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.filestate import FileStateService
 from gitindex.freshness.observation import read_progress
@@ -303,8 +304,11 @@ def test_paths_without_facts(pair: Repo) -> None:
     pair.write("notes.txt", "not added\n")
     (pair.path / "link.py").symlink_to("/etc/passwd")
     pair.write("new.py", "x = 1\n")
-    for name in ("none.py", "link.py", "a.py/b.py", "", ".."):
+    for name in ("none.py", "link.py", "a.py/b.py"):
         assert [str(word) for word in state(pair, name)] == ["unindexed", "unknown"], name
+    for name in ("", "..", "/etc/passwd"):
+        with pytest.raises(GitIndexError, match="outside"):
+            state(pair, name)
     assert [str(word) for word in state(pair, "notes.txt")] == ["clean", "unknown"], "no grammar"
     assert [str(word) for word in state(pair, "new.py")] == ["clean", "certain"]
 

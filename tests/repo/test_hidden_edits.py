@@ -17,7 +17,7 @@ from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.git import hidden_edits as unseen
 from gitindex.git.command import HARDENING
-from gitindex.git.index_file import Unreadable, find_unchecked
+from gitindex.git.index_file import SIZE, Unreadable, find_unchecked
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases
 from gitindex.refresh.public_folder import is_tracked
@@ -278,16 +278,17 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     data = Path(made.worktree.git_dir, "index").read_bytes()
     records = list(unseen._records(made.worktree))
     listed = [entry for record in records if (entry := unseen._unchecked(record))]
-    sized = [found for record in records if (found := unseen._sized(record))]
     assert {entry.covered for entry in listed} == {True, False}
     assert {entry.oid for entry in listed} <= {
         made.git("rev-parse", f":{p}").strip() for p in names
     }
     look = unseen.look_at_index(made.worktree, len(oid))
     assert sorted(look.unchecked) == sorted(listed)
-    known = frozenset(entry.pair for entry in sized[::2])
-    assert sorted(look.beyond(frozenset())) == sorted(sized)
-    assert sorted(look.beyond(known)) == sorted(e for e in sized if e.pair not in known)
+    for start in (0, SIZE):
+        sized = [found for record in records if (found := unseen._sized(record, start))]
+        known = frozenset(entry.key for entry in sized[::2])
+        assert sorted(look.beyond(frozenset(), start)) == sorted(sized)
+        assert sorted(look.beyond(known, start)) == sorted(e for e in sized if e.key not in known)
     if walked:
         assert sorted(find_unchecked(data, len(oid) // 2)) == sorted(listed)
     else:

@@ -139,17 +139,24 @@ def test_a4_the_hook_marks_only_what_the_runner_wrote(quiet: Repo) -> None:
         status.write_text(other)
         fire()
         assert (status.read_text(), stale.exists()) == (other, True)
-    for ours in ("fresh", "rebuilding", "error"):
+    for ours in ("fresh", "error"):
         status.write_text(told.replace('"fresh"', f'"{ours}"'))
-        kept = stale.read_text()
         fire()
-        assert status.read_text() == kept
-        stale.write_text(kept)
-    public_files.write_state(quiet.worktree, IndexState.ERROR, 'bad "quotes"\n')
+        assert status.read_text() == stale.read_text()
+    public_files.write_state(quiet.worktree, IndexState.ERROR, 'bad "quotes" {}\n')
+    erred = status.read_text()
+    status.write_text(erred.replace("bad", "very bad"))
+    fire()
+    assert "very bad" in status.read_text(), "it is not the one that the runner wrote"
+    status.write_text(erred)
     fire()
     record = load_status(str(quiet.path))
     assert record is not None
     assert (record.index_state, record.last_error) == ("stale", None)
+    public_files.write_state(quiet.worktree, IndexState.REBUILDING)
+    before = status.read_text()
+    fire()  # a job runs, and sees the event when it ends
+    assert (status.read_text(), stale.exists()) == (before, False)
 
 
 def test_a10_a_missing_folder_is_an_error(quiet: Repo) -> None:

@@ -1,29 +1,38 @@
-"""`-n` of `grep` and `search`: the short way through the command line says what the whole parser says."""
+"""Flags as the trade writes them: combined, with or without a blank, `--` ends options, `-` reads."""
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
-from gitindex.cli.args import run_cli
-from gitindex.cli.fast_path import run_everyday
+from gitindex.base.errors import GitIndexError
+from gitindex.cli.door import run_cli
 from tests.support import Repo
 
-SHORT = (
-    ["grep", "-n", "2", "value"],
-    ["grep", "value", "-n", "3", "-i"],
-    ["grep", "-n", "0", "value"],
-    ["grep", "-n", "1", "-l", "value", "--json"],
-    ["search", "-n", "1", "value"],
-    ["search", "value", "-n", "2", "--json"],
+SAME = (
+    (["grep", "-m", "2", "value"], ["grep", "value", "--limit=2"]),
+    (["grep", "value", "-m3", "-i"], ["grep", "-im3", "value"]),
+    (["grep", "-n", "value"], ["grep", "--line-number", "value"]),
+    (["grep", "-C1", "-m", "1", "value"], ["grep", "--context", "1", "-m1", "value"]),
+    (["grep", "-lm1", "value", "--json"], ["grep", "-l", "--limit", "1", "value", "--json"]),
+    (["search", "-n", "1", "value"], ["search", "value", "-m1"]),
+    (["search", "-n1", "--", "value"], ["search", "--limit", "1", "value"]),
+    (["symbols", "value_0_1", "-n", "2"], ["symbols", "--limit=2", "--", "value_0_1"]),
 )
-LONG = (
-    ["grep", "-n", "value"],
-    ["grep", "-n", "-1", "value"],
-    ["grep", "-n5", "value"],
-    ["grep", "-n", "1", "-n", "2", "value"],
+WRONG = (
+    ["grep", "-m", "value"],
+    ["grep", "-m", "-1", "value"],
     ["search", "-n", "0", "value"],
     ["search", "-n", "201", "value"],
     ["search", "-n", "²", "value"],
+    ["search", "value", "--limit"],
+    ["symbols", "a", "b"],
+    ["outline"],
+    ["api", "--format", "xml"],
+    ["grep", "-iq", "value"],
+    ["grep", "--count=1", "value"],
+    ["symbols", "x", "--at", "HEAD", "--staged"],
 )
 
 
@@ -38,16 +47,26 @@ def many(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return repo
 
 
-def test_both_ways_answer_alike_and_the_short_one_leaves_it_the_rest(
-    many: Repo, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_flags_are_read_as_everywhere(many: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     seen = set()
-    for args in SHORT:
-        short = run_everyday(args), capsys.readouterr().out
-        whole = run_cli(args), capsys.readouterr().out
-        assert short == whole, args
-        assert short[0] == 0, args
-        seen.add(len(short[1].splitlines()))
+    for one, other in SAME:
+        first = run_cli(one), capsys.readouterr().out
+        assert first == (run_cli(other), capsys.readouterr().out), one
+        assert first[0] == 0, one
+        seen.add(len(first[1].splitlines()))
     assert len(seen) > 1, "a limit limits"
-    for args in LONG:
-        assert run_everyday(args) is None, args
+    for args in WRONG:
+        with pytest.raises(GitIndexError) as told:
+            run_cli(args)
+        assert told.value.code == 2, args
+
+
+def test_a_dash_reads_standard_input(
+    many: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for verb in (["symbols"], ["grep", "-w"]):
+        assert run_cli([*verb, "value_1_2"]) == 0
+        said = capsys.readouterr().out
+        monkeypatch.setattr("sys.stdin", io.StringIO("value_1_2\n"))
+        assert run_cli([*verb, "-"]) == 0
+        assert capsys.readouterr().out == said

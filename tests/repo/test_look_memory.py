@@ -69,7 +69,8 @@ def asked(repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counte
 
 
 def compared(state: HeadState) -> tuple[object, ...]:
-    return state._replace(dirty=(), untracked=()), {*state.dirty}, {*state.untracked}
+    steady = state._replace(dirty=(), untracked=(), age_ms=0)
+    return steady, {*state.dirty}, {*state.untracked}
 
 
 def plainly(repo: Repo) -> HeadState:
@@ -166,9 +167,9 @@ def test_without_events_nothing_is_compared_for_a_while(
     asked.settle()
     compared_paths = []
     monkeypatch.setattr(look_memory, "_finish", lambda begun: compared_paths.append(begun))
-    for _ in range(5):
-        asked.ask()
+    ages = [asked.ask().age_ms for _ in range(5)]
     assert not compared_paths
+    assert min(ages) > 0, "an answer says how old its comparison is"
 
 
 def test_too_many_events(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> None:

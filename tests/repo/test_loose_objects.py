@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import zlib
 from collections.abc import Callable
@@ -48,6 +49,27 @@ def numbers(repo: Repo) -> Repo:
     repo.write("small.py", "def small(): pass\n")
     repo.commit()
     return repo
+
+
+@pytest.mark.promise("I-42")
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
+def test_without_descriptors_nothing_is_missing(numbers: Repo, packed: bool) -> None:
+    oid = numbers.git("rev-parse", "HEAD:small.py").strip()
+    if packed:
+        numbers.git("repack", "-qad")
+
+    def read_without_descriptors() -> None:
+        repository = Pygit2Repository(numbers.worktree)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+        for ask in (repository.read, repository.size):
+            with pytest.raises(GitIndexError, match="Too many open files") as raised:
+                ask(oid)
+            assert not isinstance(raised.value, ObjectMissing)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert repository.read(oid) == b"def small(): pass\n"
+
+    in_a_child(read_without_descriptors)
 
 
 @pytest.mark.promise("I-35")

@@ -19,8 +19,8 @@ from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
     CompletionProof,
+    read_marker,
     render_marker,
-    validate_completion_proof,
 )
 from gitindex.freshness.observation import observe, prove
 from gitindex.freshness.verdict import judge
@@ -52,7 +52,7 @@ def marker_of(repo: Repo) -> CompletionMarker:
 
 
 def look(repo: Repo) -> CompletionProof:
-    return validate_completion_proof(str(repo.path))
+    return read_marker(str(repo.path))[0]
 
 
 def rewrite(repo: Repo, change: Callable[[Fields], object]) -> CompletionProof:
@@ -103,7 +103,7 @@ def test_stored_form_is_the_contracts(proven: Repo) -> None:
 def test_root_is_compared_in_canonical_form(proven: Repo, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(proven.path)
     for spelling in (f"{proven.path}/", f"{proven.path}/../repo/.", str(tmp_path / "link")):
-        assert validate_completion_proof(spelling).outcome is ProofOutcome.VALID
+        assert read_marker(spelling)[0].outcome is ProofOutcome.VALID
     linked = rewrite(proven, lambda f: f.update(codebasePath=f"{tmp_path}/link/"))
     assert linked.outcome is ProofOutcome.VALID
 
@@ -219,7 +219,7 @@ def test_root_that_no_folder_can_have_is_path_mismatch(proven: Repo, impossible:
 
 def test_g7_moved_repository_is_path_mismatch(proven: Repo, tmp_path: Path) -> None:
     moved = proven.path.rename(tmp_path / "repo2")
-    assert_stale(validate_completion_proof(str(moved)), ProofReason.PATH_MISMATCH)
+    assert_stale(read_marker(str(moved))[0], ProofReason.PATH_MISMATCH)
 
 
 @pytest.mark.parametrize("field", Fingerprint._fields)
@@ -282,7 +282,7 @@ def test_look_up_that_cannot_be_completed_is_probe_failed(
 
 
 def test_root_without_a_repository_is_probe_failed(tmp_path: Path) -> None:
-    assert validate_completion_proof(str(tmp_path)).outcome is ProofOutcome.PROBE_FAILED
+    assert read_marker(str(tmp_path))[0].outcome is ProofOutcome.PROBE_FAILED
 
 
 def test_looking_changes_nothing(proven: Repo) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import EditTarget, parse_target
 from gitindex.filestate.mutation_gate import behaviour
+from tests.mcp_client import Inside
 from tests.states import NO_FACTS, TWICE, A, B, Cli, gate, one, publish, refresh, write
 from tests.support import Repo
 
@@ -82,6 +85,57 @@ def test_a_stale_file_names_what_changed_and_its_refresh_opens_the_gate(pair: Re
     assert packet["suggestedRefresh"]["scope"] == {"files": ["b.py"]}
     refresh(pair, *packet["suggestedRefresh"]["scope"]["files"])
     assert one(pair, "c.py")["status"] == "ok"
+
+
+EDITED = A.replace("(x)", "(x, y)")
+
+
+def test_the_remedy_ends_what_an_uncommitted_edit_began(
+    pair: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = Cli(capsys)
+    write(pair, {"a.py": EDITED, "e.py": "from a import helper\n"})
+    write(pair, {"d.py": "import b\nimport e\n"})
+    publish(pair)
+    refresh(pair, "b.py")
+    pair.write("a.py", A.replace("(x)", "(x, y, z)"))
+    code, told = cli(pair, "state", "--gate", "d.py", "--json")
+    [target] = json.loads(told)["targets"]
+    command = target["witness"]["suggestedRefresh"]["command"]
+    assert (code, command) == (3, "gitindex state --refresh b.py e.py")
+    assert cli(pair, *shlex.split(command)[1:])[0] == 0
+    assert cli(pair, "state", "--gate", "d.py")[0] == 0
+    pair.write("a.py", "# a comment\n" + A.replace("(x)", "(x, y, z)"))
+    assert cli(pair, "state", "b.py")[0] == 0, "what it offers is what was seen"
+    publish(pair)
+    assert cli(pair, "state", "b.py")[0] == 0, "committed, it is the same"
+    pair.write("a.py", A.replace("(x)", "(w)"))
+    assert cli(pair, "state", "b.py")[0] == 1, "this edit nobody has seen"
+
+
+def test_a_dependency_that_comes_or_goes_uncommitted_can_be_reviewed(
+    pair: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = Cli(capsys)
+    (pair.path / "a.py").unlink()
+    assert cli(pair, "state", "b.py")[0] == 1
+    assert cli(pair, "state", "--refresh", "b.py")[0] == 0
+    pair.write("a.py", EDITED)
+    assert cli(pair, "state", "b.py")[0] == 1
+    pair.write("a.py", A)
+    assert cli(pair, "state", "b.py")[0] == 0, "as published, which it has seen, too"
+    publish(write(pair, {"b.py": B + "# edited\n"}))
+    (pair.path / "a.py").unlink()
+    assert cli(pair, "state", "b.py")[0] == 1, "other bytes were reviewed"
+
+
+def test_the_remedy_over_mcp_is_a_call(pair: Repo, tmp_path: Path) -> None:
+    pair.write("a.py", EDITED)
+    agent = Inside(str(pair.path), tmp_path / "state")
+    [target] = agent.ask("check_mutation_gate", file="c.py")["targets"]
+    remedy = target["witness"]["suggestedRefresh"]["call"]
+    assert agent.ask(remedy["tool"], **remedy["args"])["status"] == "ok"
+    assert agent.ask("check_mutation_gate", file="c.py")["status"] == "ok"
 
 
 def test_unindexed_and_unknown_are_blocked(pair: Repo) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from gitindex.freshness.envelope import MAX_EXTRACTED
 from gitindex.query.names.memory import Memory, RecentSearches, TreeMemory
 from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.view.overlay_tables import MAX_EXTRACTED, FactsMemory
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
@@ -74,14 +75,16 @@ def test_kept_searches_have_a_limit() -> None:
 
 
 def test_a_text_with_longer_words_is_not_read_and_a_neighbour_is(repo: Repo) -> None:
-    """Words are looked up as a whole; `$`, letters beyond ASCII and case are part of them."""
+    """Words are those of git: of letters of ASCII, digits and underscores."""
     names = {"longer.txt": "x0s tax0 _x0\n", "dollar.js": "const $x0 = 1;\n"}
     names |= {"accent.txt": "\u00e9x0\n", "case.txt": "X0\n"}
     names |= {"plain.txt": "x0\n", "quoted.txt": '"x0"-x0s\n', "end.txt": "a.x0"}
     repo.index_files(names)
     with open_tree(repo.worktree, ".") as view:
         found = look(Project(view), "x0").places
-    assert {file.path for file in found} == {"plain.txt", "quoted.txt", "end.txt"}
+    assert {file.path for file in found} == {
+        *("plain.txt", "quoted.txt", "end.txt", "dollar.js", "accent.txt")
+    }
 
 
 def test_what_a_part_of_the_tree_told_is_not_kept(repo: Repo) -> None:

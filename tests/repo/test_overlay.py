@@ -15,10 +15,10 @@ from gitindex.base.errors import GitIndexError
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import Policy, skip_content
 from gitindex.extract.pool import Extractor, Task
+from gitindex.freshness import envelope
 from gitindex.git.interface import Entry
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
-from gitindex.view import overlay as overlay_module
 from gitindex.view import overlay_tables
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, open_tree
@@ -186,7 +186,7 @@ def test_a_secret_on_disk_is_never_read(quiet: Repo) -> None:
 
 
 def test_over_the_budget_is_hidden_and_said(quiet: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlay_module, "MAX_PATHS", 3)
+    monkeypatch.setattr(envelope, "MAX_PATHS", 3)
     for number in range(5):
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
     quiet.write("lib/util.py", "def changed():\n    pass\n")
@@ -207,7 +207,7 @@ def test_over_the_budget_no_older_bytes_are_shown(
     quiet.write("lib/util.py", "def committed():\n    pass\n")
     quiet.git("commit", "-qam", "not indexed", env={"GITINDEX": "0"})
     quiet.write("lib/util.py", "def edited():\n    pass\n")
-    monkeypatch.setattr(overlay_module, "MAX_PATHS", 0)
+    monkeypatch.setattr(envelope, "MAX_PATHS", 0)
     assert {name for _, name, _ in seen(quiet)} & {"helper", "committed", "edited"} == set()
 
 

@@ -134,6 +134,7 @@ def test_every_fact_counts_in_the_root(team: Team, tmp_path: Path) -> None:
             "blobs",
             "definitions",
             "occurrences",
+            "scopes",
             "imports",
             "exports",
             "names",

@@ -210,3 +210,14 @@ def test_safe_text_is_always_printable_utf8(text: str | bytes) -> None:
     assert safe.isprintable()
     assert safe.encode().decode() == safe
     assert safe_text(safe) == safe
+
+
+def test_a_dot_names_the_current_folder_also_at_the_root(repo: Repo) -> None:
+    repo.index_files({"src/a.py": "def alpha():\n    pass\n\n\nalpha()\n", "b.py": "beta = 1\n"})
+    assert "src/a.py:1:" in repo.gitindex("grep", "alpha", ".").stdout
+    assert "src/a.py:5:1" in repo.gitindex("refs", "alpha", "--path", ".").stdout
+    assert "src/a.py:1" in repo.gitindex("symbols", "alpha", "--path", ".").stdout
+    below = str(repo.path / "src")
+    assert "b.py:1:" in repo.gitindex("-C", below, "grep", "beta", "..").stdout
+    assert "a.py:5:1" in repo.gitindex("-C", below, "refs", "alpha", "--path", ".").stdout
+    assert "a.py:1" in repo.gitindex("-C", below, "symbols", "alpha", "--path", "a.py").stdout

@@ -11,11 +11,10 @@ from gitindex.extract.policy import (
     MAX_TEXT_BYTES,
     Policy,
     is_policy_file,
-    is_secret,
     of_tree,
-    secret_names,
     skip_content,
 )
+from gitindex.extract.policy_secrets import is_secret, secret_names
 from gitindex.git.interface import GITLINK, LINK, Entry
 from gitindex.languages.generated import is_generated
 from tests.support import Repo
@@ -76,6 +75,27 @@ SECRETS = [
     ".s3cfg",
     ".vault-token",
     "terraform.tfstate.backup",
+    "secret.yml",
+    "secret.json",
+    "application-secrets.properties",
+    "app.secrets.yaml",
+    "deploy_key",
+    "github_rsa",
+    "keystore.properties",
+    "local.settings.json",
+    "wp-config.php",
+    "token.txt",
+    "ENV.PROD",
+    "client_secret_42.json",
+    ".bash_history",
+    ".ssh/config",
+    ".SSH/known_hosts",
+    "home/.gnupg/trustdb",
+    ".kube/config",
+    ".docker/config.json",
+    ".cargo/credentials",
+    ".idea/WebServers.xml",
+    "etc/shadow",
 ]
 
 HARMLESS = [
@@ -92,7 +112,16 @@ HARMLESS = [
     "credentials.py",
     "secrets.py",
     "secrets.md",
-    "secret.yml",
+    "secret.md",
+    "secretary.go",
+    "client_secret.py",
+    "config.json",
+    ".docker/Dockerfile",
+    ".kube/deployment.yml",
+    "kube/config",
+    "ssh/config",
+    "monkey_keys",
+    "shadow",
     "npmrc",
     "netrc",
     "test_env.py",
@@ -132,7 +161,7 @@ def test_odd_bytes_hide_no_secret(name: bytes) -> None:
 
 def test_the_quick_look_at_a_name_agrees_with_the_pattern() -> None:
     parts = ("", ".", "env", "ENV", "id_", "rsa", ".pem", ".KEY", "credentials", ".json", "secrets")
-    more = ("\n", "x", "-", ".bak", "_netrc", "service-account", "\u017f", "\u212aey", "kubeconfig")
+    more = ("\n", "x", "-", ".bak", "_netrc", "service-account", "\u017f", "\u212aey", "_key")
     for words in product(parts + more, repeat=3):
         name = "".join(words)
         assert is_secret(name.encode()) == bool(secret_names().match(name)), name

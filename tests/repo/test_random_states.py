@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from gitindex.coordinator import IndexCoordinator
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from tests.support import Repo, runner_pids
 
 READS = (

@@ -14,7 +14,7 @@ from gitindex.refresh import rebuild
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store import decisions
 from gitindex.store.connection import open_writer
-from gitindex.store.integrity import check_store
+from gitindex.store.scrub import check_store
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 

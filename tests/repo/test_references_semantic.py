@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,10 +20,16 @@ __all__ = ["fake", "sem"]  # fixtures of the sibling module
 USER = "def user(thing):\n    return thing.alpha()\n"
 
 
+def listed(told: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    sure = {f"{r['path']}:{r['line']}": (r["tier"], r["layer"]) for r in told["references"]}
+    maybe = {f"{r['path']}:{r['line']}": (r["why"], "possible") for r in told["possible"]}
+    return maybe | sure
+
+
 def references(repo: Repo) -> dict[str, tuple[str, str]]:
     with open_tree(repo.worktree, ".") as view:
-        found = find_references(view, ReferenceQuery("alpha"))["references"]
-    return {f"{r['path']}:{r['line']}": (r["tier"], r["layer"]) for r in found}
+        answer = find_references(view, ReferenceQuery("alpha"))
+    return listed(answer)
 
 
 def edges(repo: Repo, symbol: str, direction: Direction) -> list[dict[str, Any]]:
@@ -37,7 +44,7 @@ def test_semantic_facts_come_first(sem: Repo, fake: Fake) -> None:
     sem.write("c.py", USER)
     sem.commit()
     refresh(sem)
-    assert references(sem)["c.py:2"] == ("name", "syntactic")
+    assert references(sem)["c.py:2"] == ("receiver", "possible")
     index_semantically(sem, RUN)
     assert references(sem) == {
         "b.py:1": ("semantic", "semantic"),
@@ -49,7 +56,7 @@ def test_semantic_facts_come_first(sem: Repo, fake: Fake) -> None:
     callers = {(e["from"], e["tier"]) for e in edges(sem, "alpha", Direction.CALLERS)}
     assert callers == {("b.py#beta", "semantic"), ("c.py#user", "semantic")}
     sem.write("c.py", f"# moved\n{USER}")
-    assert references(sem)["c.py:3"] == ("name", "syntactic")
+    assert references(sem)["c.py:3"] == ("receiver", "possible")
     assert references(sem)["b.py:4"] == ("semantic", "semantic")
     with open_tree(sem.worktree, ".") as view:
         told = find_references(view, ReferenceQuery("alpha"))["semanticLayer"]
@@ -127,15 +134,14 @@ def answer(repo: Repo, asked: str) -> dict[str, Any]:
 
 
 def found(repo: Repo, asked: str) -> dict[str, tuple[str, str]]:
-    listed = answer(repo, asked)["references"]
-    return {f"{r['path']}:{r['line']}": (r["tier"], r["layer"]) for r in listed}
+    return listed(answer(repo, asked))
 
 
 def test_what_the_layer_knows_to_be_another_symbol_is_no_reference(kin: Repo) -> None:
     """Line 3 has the same name and is of a library; of line 10 the layer says nothing."""
     assert found(kin, "Base.run") == {
         "uses.py:2": ("semantic", "semantic"),
-        "uses.py:10": ("name", "syntactic"),
+        "uses.py:10": ("receiver", "possible"),
     }
 
 
@@ -151,7 +157,7 @@ def test_where_the_layer_says_nothing_it_is_no_witness(kin: Repo) -> None:
 def test_a_call_of_the_base_may_mean_what_overrides_it(kin: Repo) -> None:
     assert found(kin, "Impl.run") == {
         "uses.py:2": ("dispatch", "semantic"),
-        "uses.py:10": ("name", "syntactic"),
+        "uses.py:10": ("receiver", "possible"),
     }
     callers = {
         (e["from"], e["kind"], e["layer"]) for e in edges(kin, "Impl.run", Direction.CALLERS)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -77,15 +78,54 @@ def test_a_preview_writes_nothing_and_git_takes_its_patch(project: Repo) -> None
     project.git("apply", "--check", str(patch))
 
 
-def test_what_is_not_proven_is_not_applied(project: Repo) -> None:
+def test_a_possible_place_blocks_until_it_is_included(project: Repo) -> None:
     project.write("odd.py", "def use(thing):\n    return thing.step()\n")
     done = project.gitindex("rename", "Engine.step", "advance", "--apply")
     assert done.returncode == 1
-    assert "only the name is the same" in done.stdout
+    assert "odd.py:2: a member of something of unknown type: return thing.step()" in done.stdout
     assert "def step" in (project.path / "pkg/core.py").read_text()
-    done = project.gitindex("rename", "Engine.step", "advance", "--apply", "--force", "odd.py:2")
+    command = done.stdout.splitlines()[-1]
+    assert command == "gitindex rename Engine.step advance --include-possible --apply"
+    done = project.gitindex("rename", "Engine.step", "advance", "--include", "odd.py:2", "--apply")
     assert done.returncode == 0, done.stdout
     assert "thing.advance()" in (project.path / "odd.py").read_text()
+    project.git("checkout", "-q", "--", ".")
+    project.write("odd.py", "def use(thing):\n    return thing.step()\n")
+    done = project.gitindex(*shlex.split(command)[1:])
+    assert done.returncode == 0, done.stdout
+    assert "thing.advance()" in (project.path / "odd.py").read_text()
+
+
+def test_what_inference_gives_to_others_is_shown_and_left_alone(repo: Repo) -> None:
+    files = {
+        "a.py": "class A:\n    def run(self):\n        return 1\n",
+        "b.py": "class B:\n    def run(self):\n        return 2\n",
+        "main.py": "from a import A\nfrom b import B\n\n\ndef both(a: A, b: B):\n    return a.run(), b.run()\n\n\nprint(both(A(), B()))\n",
+    }
+    repo.index_files(files)
+    done = repo.gitindex("rename", "A.run", "go", "--apply")
+    assert done.returncode == 0, done.stdout
+    assert "1 on other types is left alone" in done.stdout
+    assert "a.go(), b.run()" in (repo.path / "main.py").read_text()
+
+
+ASSUMED = {
+    "a computed attribute": {
+        "dyn.py": "import pkg.core\n\n\ndef get(name):\n    return getattr(pkg.core, name)\n"
+    },
+    "a docstring": {"told.py": 'def told():\n    """Calls build to make one."""\n'},
+}
+
+
+@pytest.mark.parametrize("case", ASSUMED)
+def test_what_is_only_assumed_is_no_refusal(clean: Repo, case: str) -> None:
+    for name, text in ASSUMED[case].items():
+        clean.write(name, text)
+    with open_tree(clean.worktree, ".") as view:
+        plan = plan_rename(view, RenameRequest("pkg.core.build", "assemble"))
+    assert plan.blocked == []
+    told = [one["assumption"] for one in plan.answer["assumes"]]
+    assert (told == ["computed_names"]) == (case == "a computed attribute")
 
 
 BLOCKED = {
@@ -94,7 +134,7 @@ BLOCKED = {
         {"dyn.py": "import pkg.core\ngetattr(pkg.core, 'build')\n"},
         "pkg.core.build",
         "assemble",
-        "not complete",
+        "dyn.py:2: a text that may be read as the name: getattr(pkg.core, 'build')",
     ),
     "computed attribute": (
         {
@@ -103,19 +143,19 @@ BLOCKED = {
         },
         "Walk.visit_leaf",
         "leaf",
-        "visitor.py: a class there reads attributes by computed names",
+        "visitor.py:3: names with visit_ are put together",
     ),
     "path in a string": (
         {"settings.py": "LOADED = ['pkg.core.Engine', 'other.Engine']\n"},
         "Engine",
         "Motor",
-        "settings.py:1: a path in a text",
+        "settings.py:1: a text that may be read as the name",
     ),
     "entry point": (
         {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n    x = pkg.core:build\n"},
         "pkg.core.build",
         "assemble",
-        "setup.cfg:3: a path in a text",
+        "setup.cfg:3: a text that may be read as the name",
     ),
     "listed module": (
         {"all.py": "import pkg.core\n\nNAMES = sorted(vars(pkg.core))\n"},
@@ -138,13 +178,13 @@ BLOCKED = {
         },
         "One.work",
         "toil",
-        "two.py:16: only the name is the same, or a type that is not proven",
+        "two.py:16: may mean Two.work, too",
     ),
     "a repr in a string": (
         {"told.py": "TEXT = 'Engine(3) was made'\n"},
         "Engine",
         "Motor",
-        "told.py:1: a text as `repr` gives it",
+        "told.py:1: a text that may be read as the name",
     ),
     "a visitor": (
         {
@@ -205,20 +245,42 @@ BLOCKED = {
         "end",
         "pytest gives a fixture to parameters of its name",
     ),
-    "a doctest": (
-        {"low.py": 'def halt():\n    """\n    >>> halt()\n    """\n'},
+    "a doctest of a member": (
+        {"low.py": 'def halt(x):\n    """\n    >>> x.halt()\n    """\n'},
         "halt",
         "end",
-        "low.py:3: an example that doctest runs",
+        "low.py:3: a text that may be read as the name",
     ),
     "a built-in": ({"old.py": "zip = zip\n"}, "zip", "pairs", "the language has zip, too"),
-    "outside base": (
+    "a base outside": (
         {
-            "out.py": "import enum\n\n\nclass Odd(enum.Enum):\n    def label(self):\n        return 1\n"
+            "out.py": "import nosuch\n\n\nclass Odd(nosuch.Base):\n    def label(self):\n        return 1\n"
         },
         "Odd.label",
         "title",
-        "base class",
+        "out.py:4: nosuch.Base, a base of Odd, may use label",
+    ),
+    "a member of the library": (
+        {
+            "out.py": "import threading\n\n\nclass Odd(threading.Thread):\n    def run(self):\n        return 1\n"
+        },
+        "Odd.run",
+        "go",
+        "out.py:4: threading.Thread, a base of Odd, may use run",
+    ),
+    "a name that the library puts together": (
+        {
+            "out.py": "from ast import NodeVisitor\n\n\nclass Odd(NodeVisitor):\n    def visit_Call(self, node):\n        return 1\n"
+        },
+        "Odd.visit_Call",
+        "go",
+        "out.py:4: ast.NodeVisitor, a base of Odd, may use visit_Call",
+    ),
+    "a test": (
+        {"low.py": "def test_halt():\n    pass\n"},
+        "test_halt",
+        "halt",
+        "test runners look for names that begin with test",
     ),
 }
 
@@ -231,6 +293,29 @@ def test_what_stands_in_the_way(clean: Repo, case: str) -> None:
     with open_tree(clean.worktree, ".") as view:
         plan = plan_rename(view, RenameRequest(symbol, new))
     assert any(why in reason for reason in plan.blocked), plan.blocked
+
+
+def test_examples_of_doctest_follow_their_module(clean: Repo) -> None:
+    text = 'def halt():\n    """\n    >>> halt() + pkg.halt()\n    2\n    """\n    return 1\n'
+    clean.write("pkg/low.py", text)
+    with open_tree(clean.worktree, ".") as view:
+        plan = plan_rename(view, RenameRequest("halt", "end"))
+    assert plan.blocked == []
+    assert b">>> end() + pkg.end()" in plan.edits[0].new
+
+
+def test_members_of_the_library_are_known(clean: Repo) -> None:
+    """Bases of Python's library that have no such member, and do not call one, block nothing."""
+    bases = ("enum.Enum", "threading.Thread", "collections.abc.Mapping", "json.JSONEncoder", "dict")
+    for number, base in enumerate(bases):
+        loaded = f"import {base.rpartition('.')[0]}\n\n\n" if "." in base else ""
+        clean.write(
+            f"out{number}.py",
+            f"{loaded}class Odd{number}({base}):\n    def label(self):\n        return 1\n",
+        )
+        with open_tree(clean.worktree, ".") as view:
+            plan = plan_rename(view, RenameRequest(f"Odd{number}.label", "title"))
+        assert plan.blocked == [], base
 
 
 def test_names_are_checked(project: Repo) -> None:
@@ -246,19 +331,21 @@ def test_names_are_checked(project: Repo) -> None:
                 plan_rename(view, RenameRequest(symbol, new))
 
 
-def test_all_files_or_none(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("old a\n")
-    (tmp_path / "b").write_text("changed meanwhile\n")
+def test_all_files_or_none(clean: Repo) -> None:
+    clean.write("a", "old a\n")
+    clean.write("b", "changed meanwhile\n")
+    before = sorted(p.name for p in clean.path.iterdir())
     edits = [FileEdit("a", b"old a\n", b"new a\n"), FileEdit("b", b"old b\n", b"new b\n")]
     with pytest.raises(GitIndexError, match="changed since"):
-        apply_edits(str(tmp_path), edits)
-    assert (tmp_path / "a").read_text() == "old a\n"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+        apply_edits(clean.worktree, edits)
+    assert (clean.path / "a").read_text() == "old a\n"
+    assert sorted(p.name for p in clean.path.iterdir()) == before
     with pytest.raises(GitIndexError, match="inside"):
-        apply_edits(str(tmp_path), [FileEdit(".git/config", b"", b"x")])
-    (tmp_path / "link").symlink_to("a")
+        apply_edits(clean.worktree, [FileEdit(".git/config", b"", b"x")])
+    (clean.path / "link").symlink_to("a")
     with pytest.raises(GitIndexError):
-        apply_edits(str(tmp_path), [FileEdit("link", b"old a\n", b"new\n")])
+        apply_edits(clean.worktree, [FileEdit("link", b"old a\n", b"new\n")])
+    assert not (Path(clean.worktree.store) / "edit").exists()
 
 
 def test_constructors_and_prototypes_are_renamed_with_their_symbol(repo: Repo) -> None:

@@ -461,7 +461,7 @@ def test_what_a_statement_influences_is_what_depends_on_it(program: tuple[Line, 
     text = Rendered((*program, Line("return 'RETURN', a"))).text()
     root = parse_tree(text.encode(), "python")
     assert root is not None
-    asked = find_line(root, GRAMMARS["python"], scopes_of(text.encode(), "python"), 0)
+    asked = find_line(root, GRAMMARS["python"], scopes_of(root, text.encode(), "python"), 0)
     assert asked is not None
     analysis = Analysis(asked.unit)
     forward = {(one, two) for one in analysis.statements for two in analysis.forward([one])}

@@ -14,7 +14,7 @@ from gitindex.freshness.observation import prove
 from gitindex.freshness.stamp import (
     Stamp,
     StampedRun,
-    StoreFile,
+    StoreIdentity,
     announce_run,
     identify_store,
     parse_stamp,
@@ -90,11 +90,11 @@ def test_an_announced_run_ends_fresh_and_its_marker_serves(quiet: Repo) -> None:
 
 
 def test_only_a_whole_stamp_is_one() -> None:
-    stamp = Stamp(StoreFile(1, 2), (StampedRun("a"), StampedRun("b", "c", "t", "d")))
+    stamp = Stamp(StoreIdentity(1, 2), (StampedRun("a"), StampedRun("b", "c", "t", "d")))
     data = stamp.render()
     assert parse_stamp(data) == stamp
     for cut in range(len(data) - 1):  # the last byte is a newline
         part = parse_stamp(data[:cut])
         assert part is None or part.runs[-1].digest != "d"
-    for bad in (b"", b"run 1 2\n", b"\xff", data.replace(b"v2", b"v3"), data + b"x\n"):
+    for bad in (b"", b"run 1 2\n", b"\xff", data.replace(b"v3", b"v2"), data + b"x\n"):
         assert parse_stamp(bad) is None

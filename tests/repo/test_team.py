@@ -228,6 +228,10 @@ def test_init_is_repeatable_and_commands_work(
     assert {hit["repo"] for hit in answer["team"]["hits"]} == {"library"}
     assert library.gitindex("search", "lonely print", "--team").returncode == 0
     assert library.gitindex("callers", "lonely", "--team").returncode == 0
+    done = library.gitindex("grep", "-iw", "DEF helper", "--team")
+    assert "program@main:other.py:1:def helper(" in done.stdout, done.stderr
+    assert library.gitindex("grep", "-w", "DEF helper", "--team").returncode == 1
+    assert library.gitindex("grep", "-g", "*.py", "def helper", "--team").returncode == 2
     done = library.gitindex("team", "leave")
     assert done.returncode == 0
     assert library.gitindex("team", "push").returncode == 2
@@ -236,3 +240,71 @@ def test_init_is_repeatable_and_commands_work(
     assert away.returncode == 3
     assert '"unavailable"' in away.stdout
     assert "pkg/base.py" in away.stdout, "one's own repository is answered locally"
+
+
+def test_search_ranks_definitions_and_takes_filters(
+    cluster: Cluster, database: str, tmp_path: Path
+) -> None:
+    repo = Repo(tmp_path / "ranked")
+    repo.init()
+    repo.write("zz/parser.py", "def parse_header():\n    pass\n")
+    repo.write("a/use.py", "from zz.parser import parse_header\n\nparse_header()\n")
+    repo.write("tests/a.py", "def parse_header_twice():\n    parse_header()\n")
+    repo.write("web/page.ts", "export class ParseHeader {}\n")
+    repo.commit("first")
+    repo.index()
+    join(cluster, database, repo)
+    push(repo)
+
+    def paths(text: str) -> list[str]:
+        hits = asked_of_team(cluster, database, "ci", team_questions.search, text)
+        return [hit["path"] for hit in hits]
+
+    found = paths("parse_header")
+    assert found[0] == "zz/parser.py", "the definition that is the word comes first"
+    assert set(found) == {"zz/parser.py", "a/use.py", "tests/a.py"}
+    assert paths('"parse header"')[0] in ("zz/parser.py", "web/page.ts")
+    assert "web/page.ts" in paths('"parse header"')
+    assert paths("parse header lang:typescript") == ["web/page.ts"]
+    assert paths("parse_header path:tests") == ["tests/a.py"]
+    assert paths("parse header kind:class") == ["web/page.ts"]
+    assert paths("parse_header repo:ranked") == found
+    assert paths("parse_header repo:nowhere") == []
+    assert paths("parse absent_word") == []
+
+
+def test_lines_of_other_repositories_are_found_by_a_pattern(
+    cluster: Cluster, database: str, tmp_path: Path
+) -> None:
+    texts = {
+        "a.py": "def alpha():\n    return 'Needle 42'\n",
+        "b.md": "a needle 7\nno\n",
+        "ü.txt": "nädel\n",
+    }
+    for name in ("first", "fork"):
+        repo = Repo(tmp_path / name)
+        repo.init()
+        for path, text in texts.items():
+            repo.write(path, text)
+        repo.commit(name)
+        repo.index()
+        join(cluster, database, repo)
+        push(repo)
+    see(cluster, database, "fork", "alice")
+    with psycopg.connect(cluster.url(database)) as admin:
+        row = admin.execute("SELECT count(*) FROM gitindex.gi_text").fetchone()
+        assert row == (3,), "a fork shares the texts"
+
+    def lines(pattern: str, user: str = "ci") -> set[tuple[str, str, int, str]]:
+        hits = asked_of_team(cluster, database, user, team_questions.grep, pattern)
+        return {(hit["repo"], hit["path"], hit["line"], hit["text"]) for hit in hits}
+
+    both = {("first", "b.md", 1, "a needle 7"), ("fork", "b.md", 1, "a needle 7")}
+    assert lines(r"needle \d") == both
+    assert lines(r"needle \d", "alice") == {("fork", "b.md", 1, "a needle 7")}
+    assert lines(r"needle \d", "bob") == set()
+    assert {line[1] for line in lines(r"(?i)needle \d+")} == {"a.py", "b.md"}
+    assert {line[3] for line in lines(r"alpha|needle")} == {"def alpha():", "a needle 7"}
+    assert lines(r"return.*absent") == set()
+    with pytest.raises(GitIndexError, match="three letters"):
+        lines(r"\d+")

@@ -52,6 +52,7 @@ def test_agents_ask_the_team(
         ("find_references", {"symbol": "helper"}),
         ("call_graph", {"symbol": "helper"}),
         ("search_codebase", {"query": "helper"}),
+        ("grep_codebase", {"pattern": "def helper"}),
     ):
         answer = client.ask(tool, path=str(library.path), scope="team", **asked)
         assert answer["status"] == "ok", (tool, answer)

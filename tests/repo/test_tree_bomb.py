@@ -1,4 +1,4 @@
-"""A7: a few small objects that are a million paths: the job completes, readers answer, skips are recorded."""
+"""A7, I-43: a few small objects that are millions of paths: readers count what is left out."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from gitindex.git import trees
-from gitindex.git.interface import MAX_REPEATED
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
+from gitindex.view import overlay
 from gitindex.view.tree import TreeChoice, open_tree
 from tests.support import Repo
 
 LEVELS = 6
-"""Ten folders in each of ten folders, six times: a million paths."""
+"""Ten folders in each of ten folders, six times: a million paths, and the folders beyond the limit."""
 
 
 def _bomb(tmp_path: Path, levels: int) -> Repo:
@@ -32,7 +32,7 @@ def _bomb(tmp_path: Path, levels: int) -> Repo:
     entry = f"100644 blob {blob}\t{{}}"
     for level in range(levels):
         lines = "\n".join(entry.format(f"{'f' if not level else 'd'}{n}") for n in range(10))
-        tree = _mktree(repo, lines)
+        tree = mktree(repo, lines)
         entry = f"040000 tree {tree}\t{{}}"
     commit = repo.git("commit-tree", "-m", "bomb", tree).strip()
     repo.git("branch", "bomb", commit)
@@ -40,7 +40,7 @@ def _bomb(tmp_path: Path, levels: int) -> Repo:
     return repo
 
 
-def _mktree(repo: Repo, lines: str) -> str:
+def mktree(repo: Repo, lines: str) -> str:
     done = subprocess.run(
         ["git", "mktree"],
         cwd=repo.path,
@@ -55,8 +55,9 @@ def _mktree(repo: Repo, lines: str) -> str:
 def test_a7_a_bomb_is_answered_for_and_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tenth of the paths and a twentieth of the bound; the full size is in the torture suite."""
-    monkeypatch.setattr(trees, "MAX_REPEATED", MAX_REPEATED // 20)
+    """A tenth of the paths and a 250th of the bound; the full size is in the torture suite."""
+    monkeypatch.setattr(trees, "MAX_ENTRIES", 4_000)
+    monkeypatch.setattr(overlay, "MAX_DIFFERENCE", 1 << 20)
     bomb = _bomb(tmp_path, LEVELS - 1)
     started = time.process_time()
     with open_tree(bomb.worktree, ".", TreeChoice(at="bomb")) as view:
@@ -69,8 +70,8 @@ def test_a7_a_bomb_is_answered_for_and_indexed(
 
 @pytest.mark.torture
 def test_a7_at_full_size(tmp_path: Path) -> None:
-    bomb = _bomb(tmp_path, LEVELS)
-    _check_answer(bomb.answer("grep", "alpha", "--at", "bomb", "-n", "5"))
+    bomb = _bomb(tmp_path, LEVELS + 1)
+    _check_answer(bomb.answer("grep", "alpha", "--at", "bomb", "-m", "5"))
     bomb.git("symbolic-ref", "HEAD", "refs/heads/bomb")
     assert bomb.gitindex("index").returncode == 0
     _check_skipped(bomb)
@@ -79,6 +80,8 @@ def test_a7_at_full_size(tmp_path: Path) -> None:
 def _check_answer(answer: Mapping[str, Any]) -> None:
     assert answer["status"] == "ok"
     assert len(answer["results"]) == 5
+    assert answer["freshness"]["exact"] is False
+    assert answer["freshness"]["leftOut"] > 0
 
 
 def _check_skipped(bomb: Repo) -> None:

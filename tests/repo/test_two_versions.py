@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.writer_version import is_served, newer_writer
+from gitindex.base.writer_version import is_served, newer_writer, render_version
 from tests.support import Repo, wait_for
 
 
 def note(repo: Repo, version: str, python: str = sys.executable) -> None:
     """Another gitindex was here."""
-    Path(repo.worktree.store, "version").write_text(f"{version}\n")
+    Path(repo.worktree.store, "version").write_bytes(render_version(version))
     Path(repo.worktree.store, "python").write_text(f"{python}\n")
 
 
@@ -32,7 +32,7 @@ def test_the_older_does_not_write(project: Repo) -> None:
     done = project.gitindex("index")
     assert done.returncode == 4
     assert done.stderr.startswith("gitindex: gitindex 99.0 maintains this index; this is ")
-    assert Path(project.worktree.store, "version").read_text() == "99.0\n"
+    assert Path(project.worktree.store, "version").read_bytes() == render_version("99.0")
     assert project.gitindex("search", "x").returncode == 0, "it still reads"
 
 

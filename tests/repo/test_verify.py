@@ -21,19 +21,20 @@ from gitindex.extract.plan import reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.git.backend import open_repository
 from gitindex.languages.facts import FactsKey
+from gitindex.languages.syntax.extract import extract_facts
 from gitindex.maintenance import gc
 from gitindex.maintenance.audit import audit
 from gitindex.maintenance.verify import verify
+from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
-from gitindex.store.checksum import with_checksum
 from gitindex.store.connection import leave_log, open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
 from gitindex.store.text_index import stored_sums
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
-from tests.support import Repo, remove_seals
+from tests.support import Repo, accept_changes
 
 PYTHON = '''"""Module."""
 import os.path as p
@@ -162,6 +163,7 @@ MUTATED = {
     "definitions": "blob_id ordinal name_id qualified_name shape_id line column above below parent"
     " exported doc",
     "occurrences": "blob_id names places",
+    "scopes": "blob_id packed",
     "name_blobs": "name_id first others",
     "imports": "blob_id ordinal module names level line",
     "exports": "blob_id ordinal name",
@@ -180,6 +182,8 @@ ROWS = {
     "shapes": "before='def ' AND after='(self, x)'",
     "definitions": "name_id=(SELECT id FROM names WHERE text='act')",
     "occurrences": "blob_id=(SELECT blob_id FROM files JOIN paths ON id=path_id"
+    " WHERE path=CAST('app.py' AS BLOB))",
+    "scopes": "blob_id=(SELECT blob_id FROM files JOIN paths ON id=path_id"
     " WHERE path=CAST('app.py' AS BLOB))",
     "name_blobs": "name_id=(SELECT min(name_id) FROM name_blobs WHERE others<>x'')",
     "imports": "module='lib'",
@@ -200,14 +204,14 @@ class Mutant:
         with closing(sqlite3.connect(self._path)):
             pass  # the last to close moves the log into the file
         leave_log(str(self._path))
-        self._sound = self._path.read_bytes()
+        self._intact = self._path.read_bytes()
 
     def run(self, sql: str, *values: object) -> None:
         with closing(sqlite3.connect(self._path)) as connection:
             changed = connection.execute(sql, values).rowcount
             connection.commit()
         leave_log(str(self._path))  # as our writers do: readers wait for one
-        remove_seals(self.repo.worktree.store)  # it is not about who wrote it
+        accept_changes(self.repo.worktree.store)  # it is not about who wrote it
         assert changed, sql
 
     def rows(self, sql: str) -> list[Any]:
@@ -219,8 +223,9 @@ class Mutant:
     def restore(self) -> None:
         for suffix in ("-wal", "-shm"):
             Path(f"{self._path}{suffix}").unlink(missing_ok=True)
-        self._path.write_bytes(self._sound)  # in place: another inode is another store
+        self._path.write_bytes(self._intact)  # in place: another inode is another store
         leave_log(str(self._path))
+        accept_changes(self.repo.worktree.store)
 
 
 @pytest.mark.control("I-27", "I-40")
@@ -290,16 +295,12 @@ def test_i40_rows_added_and_removed(store: Repo, workers: Extractor) -> None:
 
 
 def test_i40_the_text_index(store: Repo, workers: Extractor) -> None:
-    """Other words under a checksum that fits: no damage, but not the words of the blobs."""
+    """Other words under checksums that fit: no damage, but not the words of the blobs."""
     mutant = Mutant(store)
     for row_id, stored in mutant.rows("SELECT id, words FROM text_words"):
-        words = stored[4:].replace(b" helper ", b" helped ", 1)
-        if words != stored[4:]:
-            mutant.run(
-                "UPDATE text_words SET words=? WHERE id=?",
-                with_checksum("text_words", row_id, words),
-                row_id,
-            )
+        words = stored.replace(b" helper ", b" helped ", 1)
+        if words != stored:
+            mutant.run("UPDATE text_words SET words=? WHERE id=?", words, row_id)
             assert _wrong(store, workers) == ["grep"]
             mutant.restore()
             return
@@ -402,6 +403,26 @@ def test_a_receipt_is_derived_again(store: Repo, workers: Extractor) -> None:
         with pytest.raises(GitIndexError) as error:
             holds(nonsense)
         assert error.value.code is Exit.USAGE
+
+
+def test_the_counts_of_an_answer_are_those_of_git(store: Repo, workers: Extractor) -> None:
+    def wrong(answer: dict[str, Any]) -> list[str]:
+        checks = _verify(store, workers, receipt=json.dumps(answer))["checks"]
+        return [check["name"] for check in checks if not check["ok"]]
+
+    store.write("new.py", "from lib.util import helper\n\n# helper helps\nhelper(1)\n")
+    for tree in (NOW, TreeChoice(at="HEAD"), TreeChoice(at="side"), TreeChoice(staged=True)):
+        with open_tree(store.worktree, ".", tree) as view:
+            answer = json.loads(json.dumps(find_references(view, ReferenceQuery("helper"))))
+        assert answer["accounted"]["total"] == (5 if tree is NOW else 2), tree
+        assert wrong(answer) == [], tree
+        counts = answer["accounted"]
+        more = counts | {"references": counts["references"] + 1, "total": counts["total"] + 1}
+        fewer = counts | {"references": counts["references"] + 1}
+        assert wrong(answer | {"accounted": more}) == ["partition"], tree
+        assert wrong(answer | {"accounted": fewer}) == ["partition"], tree
+    with pytest.raises(GitIndexError, match="not a partition"):
+        wrong(answer | {"accounted": {}})
 
 
 def test_audit_equals_a_clean_build(store: Repo) -> None:
@@ -534,3 +555,10 @@ def test_gc_needs_an_index(repo: Repo) -> None:
     with pytest.raises(GitIndexError, match="not indexed"):
         gc.survey(repo.worktree)
     assert not os.path.exists(repo.worktree.store)
+
+
+def test_names_that_a_package_passes_on_are_stored_in_their_order() -> None:
+    names = [f"name_{n}" for n in range(80)]
+    source = "".join(f"from .core import {name} as {name}\n" for name in names).encode()
+    orders = {extract_facts(source, "python").exports for _ in range(5)}
+    assert orders == {tuple(names)}

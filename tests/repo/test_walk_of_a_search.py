@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from gitindex import __main__ as door
-from gitindex.cli.verbs import search as verb
+from gitindex.query.search import search as engine
 from gitindex.query.search.search import search
 from gitindex.view.tree import TreeView
 from tests.support import Repo
@@ -16,7 +16,7 @@ from tests.support import Repo
 MOST = 6
 
 
-@pytest.mark.parametrize("options", [[], ["--limit", "3"]], ids=["everyday form", "full parser"])
+@pytest.mark.parametrize("options", [[], ["--limit", "3"]], ids=["plain", "with an option"])
 def test_search_is_at_most_six_frames_from_main(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
@@ -34,7 +34,7 @@ def test_search_is_at_most_six_frames_from_main(
         assert frame is not None, "search was not called by main"
         return search(view, text, limit)
 
-    monkeypatch.setattr(verb, "search", counted)
+    monkeypatch.setattr(engine, "search", counted)
     monkeypatch.chdir(repo.path)
     monkeypatch.setattr(sys, "argv", ["gitindex", "search", "needle", *options])
     assert door.main() == 0

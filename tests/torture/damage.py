@@ -22,7 +22,7 @@ from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.search import search
 from gitindex.query.symbols import SymbolQuery, list_symbols
-from gitindex.store import seal
+from gitindex.store import checksums
 from gitindex.view.fallback import served_or_scanned
 from gitindex.view.tree import NOW, TreeView, open_tree
 from tests.support import Repo
@@ -48,7 +48,10 @@ class Patient:
         self.repo.commit()
         self.repo.index()
         store = Path(self.repo.worktree.store)
-        lexical = [p for p in (store / "lexical").iterdir() if p.name[0] != "."]
+        ours = ("id",)  # the name of the index: it has no checksum, and `remedies` damages it
+        lexical = [
+            p for p in (store / "lexical").iterdir() if p.name[0] != "." and p.name not in ours
+        ]
         self.lexical = [
             (path, path.read_bytes()) for path in sorted(lexical) if path.stat().st_size
         ]
@@ -128,11 +131,12 @@ def _keep_identity(path: Path) -> None:
     """Name the file in the seal as it is now, with the checksums of what was written."""
     where = f"{path.parent if path.name == 'facts.db' else path.parents[1]}"
     sealed = f"{where}/{'facts' if path.name == 'facts.db' else 'lexical'}.seal"
-    held = seal._read(sealed)
-    assert isinstance(held, seal.Seal), held
+    held = checksums._read(sealed)
+    assert isinstance(held, checksums.Checksums), held
     sums = held.files[path.name][1]
-    seal._write(
-        sealed, held._replace(files={**held.files, path.name: (seal._identity(str(path)), sums)})
+    checksums._write(
+        sealed,
+        held._replace(files={**held.files, path.name: (checksums._identity(str(path)), sums)}),
     )
 
 
@@ -147,7 +151,7 @@ def _batch(patient: Patient, rng: random.Random, done: int) -> None:
         path.write_bytes(changed)
         if rotten:
             _keep_identity(path)
-        seal._sound.clear()  # as in a process that has read nothing yet
+        checksums._intact.clear()  # as in a process that has read nothing yet
         try:
             patient.ask(rng.choice(NAMES), rng.random() < SCANNED)
         except AssertionError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gitindex.mcp.dispatch import call
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
-from tests.e2e.test_mcp_hostile import any_arguments, check, quick
+from tests.e2e.test_mcp_hostile import ELSEWHERE, any_arguments, check, quick
 from tests.mcp_client import Inside, digests, make_quiet
 from tests.support import Repo
 from tests.torture import Clock
@@ -23,7 +23,7 @@ def fuzzed_requests(clock: Clock, rng: random.Random, folder: Path) -> None:
         tool = rng.choice(TOOLS).name
         arguments = any_arguments(rng, tool)
         if isinstance(arguments, dict) and rng.random() < 0.95:
-            arguments["path"] = rng.choice(["/nonexistent", 7, "/", None])
+            arguments["path"] = rng.choice(ELSEWHERE)
         with quick():
             check(call(inside.server, BY_NAME[tool], arguments))
         clock.count()

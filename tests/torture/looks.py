@@ -61,4 +61,5 @@ def _one_tree(clock: Clock, rng: random.Random, repo: Repo) -> None:
 
 
 def _compared(state: HeadState) -> tuple[object, ...]:
-    return state._replace(dirty=(), untracked=()), {*state.dirty}, {*state.untracked}
+    steady = state._replace(dirty=(), untracked=(), age_ms=0)  # a remembered look says its age
+    return steady, {*state.dirty}, {*state.untracked}

@@ -45,8 +45,11 @@ TESTS = {
         "tests/unit/refresh/test_queue_reading.py",
         "tests/unit/refresh/test_queue.py",
     ],
+    "gitindex.refresh.refresher": ["tests/repo/test_refresher.py"],
     "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
-    "gitindex.store.seal": ["tests/unit/store/test_seal.py"],
+    "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
+    "gitindex.store.mapping": ["tests/repo/test_refresher.py", "tests/repo/test_incremental.py"],
+    "gitindex.view.overlay": ["tests/repo/test_overlay.py"],
 }
 OTHER: dict[type[ast.AST], Any] = {
     ast.Eq: ast.NotEq,

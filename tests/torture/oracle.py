@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gitindex.base.errors import GitIndexError
-from gitindex.cli.args import run_cli
+from gitindex.cli.door import run_cli
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.report import show_status
 from gitindex.git import look_memory

@@ -24,7 +24,7 @@ from tests.torture.kills import prepare
 
 CALLS = (
     "openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,"
-    "ftruncate,mkdir,mkdirat,lseek,close"
+    "ftruncate,mkdir,mkdirat,linkat,lseek,close"
 )
 _CALL = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)")
 _NAMED = re.compile(r'(?:AT_FDCWD<[^>]*>|(\d+)<([^>]*)>), "([^"]*)"')
@@ -79,6 +79,7 @@ def _whole(lines: list[str]) -> list[str]:
 def _steps(lines: list[str], root: str) -> list[Step]:
     steps: list[Step] = []
     offsets: dict[str, int] = {}
+    unnamed: dict[tuple[str, str], str] = {}  # by process and descriptor
     for line in lines:
         match = _CALL.match(line)
         if not match or int(match[3]) < 0:
@@ -100,7 +101,13 @@ def _steps(lines: list[str], root: str) -> list[Step]:
         elif call == "lseek" and paths:
             offsets[paths[0]] = result
         elif call == "openat" and names:
-            _opened(steps, offsets, line, given, root)
+            path = _opened(steps, offsets, line, given, root)
+            if "O_TMPFILE" in given:
+                unnamed[line.split(" ")[0], match[3]] = path
+        elif call == "linkat":
+            path = unnamed.get((line.split(" ")[0], os.path.basename(names[0]).decode()), "")
+            if path.startswith(root):
+                steps.append(Step("rename", path, to=_full(given, names)[1]))
         elif call.startswith(("rename", "unlink", "mkdir")) and names:
             _renamed(steps, call, given, names, root)
     return steps
@@ -116,14 +123,17 @@ def _full(given: str, names: list[bytes]) -> list[str]:
     return found
 
 
-def _opened(steps: list[Step], offsets: dict[str, int], line: str, given: str, root: str) -> None:
-    shown = re.search(r"= \d+<([^>]*)>$", line)
+def _opened(steps: list[Step], offsets: dict[str, int], line: str, given: str, root: str) -> str:
+    """Note what was opened, and return its path: that of a file without a name is `#` and its inode."""
+    shown = re.search(r"= \d+<([^>]*)>(?:\(deleted\))?$", line)
     if shown is None:
-        return
+        return ""
     path = os.fsdecode(_text(shown[1]))
-    if path.startswith(root) and ("O_CREAT" in given or "O_TRUNC" in given):
-        steps.append(Step("new", path, int("O_TRUNC" in given)))
+    empty = "O_TRUNC" in given or "O_TMPFILE" in given
+    if path.startswith(root) and ("O_CREAT" in given or empty):
+        steps.append(Step("new", path, int(empty)))
     offsets[path] = -1 if "O_APPEND" in given else 0
+    return path
 
 
 def _renamed(steps: list[Step], call: str, given: str, names: list[bytes], root: str) -> None:
@@ -144,6 +154,7 @@ class Disk:
     def __init__(self, rng: random.Random, keeps_syncs: bool = True) -> None:
         self._rng, self._keeps_syncs = rng, keeps_syncs
         self._loose: dict[str, list[Step]] = {}
+        self._unnamed: set[str] = set()
 
     def play(self, steps: list[Step]) -> None:
         """Apply steps to the real files; writes wait until they are synced or the cut decides."""
@@ -162,6 +173,8 @@ class Disk:
                     self._loose[step.to] = [write._replace(path=step.to) for write in waiting]
             else:
                 _apply(step)
+                if os.path.basename(step.path).startswith("#"):
+                    self._unnamed.add(step.path)
                 if step.kind == "gone" or step.at:
                     self._loose.pop(step.path, None)
 
@@ -175,6 +188,8 @@ class Disk:
                 sectors = len(waiting[-1].data) // SECTOR
                 torn = waiting[-1].data[: SECTOR * self._rng.randint(0, sectors)]
                 _apply(waiting[-1]._replace(data=torn))
+        for path in self._unnamed:  # nobody finds one that was not linked
+            Path(path).unlink(missing_ok=True)
 
 
 def _apply(step: Step) -> None:
@@ -222,6 +237,8 @@ class Record:
         shutil.copytree(self.path, self._before, symlinks=True)
         self._steps = record(self.subject, self.path)
         assert any(step.kind == "sync" for step in self._steps), "the record holds no sync"
+        named = {os.path.basename(step.to) for step in self._steps}
+        assert {"completion_marker.json", "main"} <= named, "the record holds no marker or stamp"
 
     def cut(self, rng: random.Random, keeps_syncs: bool = True) -> bool:
         """The power is gone at a random point; True if the index is then called fresh."""

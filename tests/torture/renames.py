@@ -81,7 +81,7 @@ def renames(clock: Clock, rng: random.Random, folder: Path) -> None:
     needs = folder / "needs"
     argv = [sys.executable, "-m", "pip", "install", "-q", "--target", str(needs), *NEEDS]
     subprocess.run(argv, check=True, capture_output=True)
-    by_package = [found for package in PACKAGES if (found := _candidates(package, folder))]
+    by_package = [found for package in PACKAGES if (found := candidates(package, folder))]
     assert by_package, "no package came from PyPI, or none passes its own tests"
     for found in by_package:
         rng.shuffle(found)
@@ -103,7 +103,7 @@ def _apply_some(clock: Clock, found: list[Candidate]) -> list[tuple[Candidate, s
     """Apply renames of one package until there are enough; each with its new name."""
     applied: list[tuple[Candidate, str]] = []
     while found and len(applied) < TOGETHER:
-        one, new = found.pop(), _fresh_name(len(found))
+        one, new = found.pop(), fresh_name(len(found))
         refused = apply_rename(one.repo, one.symbol, new, one.memory)
         if not refused:
             applied.append((one, new))
@@ -119,7 +119,7 @@ def _apply_some(clock: Clock, found: list[Candidate]) -> list[tuple[Candidate, s
 def _wrong_of(applied: list[tuple[Candidate, str]], folder: Path) -> list[str]:
     """What went wrong with renames that were applied one upon the other; puts all files back."""
     package, repo, _, command, memory = applied[0][0]
-    paths = _paths(package, repo.path, folder)
+    paths = source_paths(package, repo.path, folder)
     told = f"{package.name} {package.version}"
     try:
         wrong = run_tests(repo.path, command, paths)
@@ -138,21 +138,21 @@ def _wrong_of(applied: list[tuple[Candidate, str]], folder: Path) -> list[str]:
     return failures
 
 
-def _candidates(package: Package, folder: Path) -> list[Candidate]:
+def candidates(package: Package, folder: Path) -> list[Candidate]:
     """All symbols of a package; none where it cannot be had, or too much fails as it is."""
     repo, memory = _prepare(package, folder), Memory()
     if repo is None:
         print(f"{package.name}: not to be had", flush=True)
         return []
     command = ["-m", "pytest", *_OPTIONS, "--rootdir", str(repo.path), package.tests]
-    paths = _paths(package, repo.path, folder)
+    paths = source_paths(package, repo.path, folder)
     failing = _FAILED.findall(run_tests(repo.path, command, paths))
     without = [word for test in sorted(set(failing)) for word in ("--deselect", test)]
     command += ["-x", *without]
     if len(failing) > MOST_FAILING or (failing and run_tests(repo.path, command, paths)):
         print(f"{package.name}: its tests fail as they are", flush=True)
         return []
-    repo.commit()
+    repo.commit("package", "--allow-empty")
     repo.index()
     symbols = symbols_of(repo, package.code)
     return [Candidate(package, repo, symbol, command, memory) for symbol in symbols]
@@ -161,6 +161,11 @@ def _candidates(package: Package, folder: Path) -> list[Candidate]:
 def _prepare(package: Package, folder: Path) -> Repo | None:
     """A repository of the package's sources; None where they cannot be had."""
     into = folder / package.name
+    if (into / "repo" / ".git").exists():  # of an earlier run
+        repo = Repo(into / "repo")
+        repo.git("reset", "-q", "--hard")
+        repo.git("clean", "-fdq")
+        return repo
     into.mkdir(parents=True)
     argv = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
     wanted = f"{package.name}=={package.version}"
@@ -176,10 +181,10 @@ def _prepare(package: Package, folder: Path) -> Repo | None:
     return repo
 
 
-def _fresh_name(number: int) -> str:
+def fresh_name(number: int) -> str:
     """A name of letters alone, as a package's tests may expect of names in messages."""
     return "renamed_" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
-def _paths(package: Package, root: Path, folder: Path) -> str:
+def source_paths(package: Package, root: Path, folder: Path) -> str:
     return f"{(root / package.code).parent}:{folder / 'needs'}"

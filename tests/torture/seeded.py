@@ -76,8 +76,8 @@ FAULTS = {
     ),
     "I-28": SeededFault(
         "gitindex.base.atomic_file",
-        "        _discard(temp, dir_fd)\n",
-        "",
+        "                _discard(temp, here)\n",
+        "                pass\n",
         f"{ATOMIC}::test_failed_replace_keeps_the_old_and_leaves_no_temporary_file",
     ),
     "I-30": SeededFault(
@@ -88,14 +88,14 @@ FAULTS = {
     ),
     "I-36": SeededFault(
         "gitindex.base.atomic_file",
-        "fd = os.open(temp, flags, 0o600, dir_fd=dir_fd)",
-        "fd = os.open(temp, flags, 0o644, dir_fd=dir_fd)",
+        "os.O_TMPFILE | os.O_CLOEXEC, 0o600, ",
+        "os.O_TMPFILE | os.O_CLOEXEC, 0o644, ",
         f"{ATOMIC}::test_file_is_private_and_new_under_any_umask",
     ),
     "I-37": SeededFault(
-        "gitindex.extract.policy",
-        'name = path.rpartition(b"/")[2]',
-        'name = path.partition(b"/")[0]',
+        "gitindex.extract.policy_secrets",
+        'folder, _, name = path.rpartition(b"/")',
+        'name, _, folder = path.partition(b"/")',
         "tests/repo/test_policy.py::test_i37_secret_names_are_secret_anywhere",
     ),
     "I-38": SeededFault(

@@ -9,6 +9,7 @@ from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
 from tests.torture.looks import looks
 from tests.torture.oracle import answers
+from tests.torture.ordinary import ordinary_programs
 from tests.torture.packs import lying_packs, spoilt_packs
 from tests.torture.power import power_cuts
 from tests.torture.programs import (
@@ -17,7 +18,9 @@ from tests.torture.programs import (
     python_programs,
     typescript_programs,
 )
+from tests.torture.remedies import remedies
 from tests.torture.renames import renames
+from tests.torture.shortages import shortages
 from tests.torture.soak import soak
 from tests.torture.team import team_kills, team_questions_of_roles
 
@@ -31,9 +34,12 @@ SUITES: dict[str, Suite] = {
     "kill_points": kill_points,
     "looks": looks,
     "lying_packs": lying_packs,
+    "ordinary_programs": ordinary_programs,
     "power_cuts": power_cuts,
     "python_programs": python_programs,
+    "remedies": remedies,
     "renames": renames,
+    "shortages": shortages,
     "soak": soak,
     "spoilt_packs": spoilt_packs,
     "team_kills": team_kills,
@@ -50,9 +56,12 @@ SHARES = {
     "kill_points": 3,
     "looks": 2,
     "lying_packs": 1,
+    "ordinary_programs": 1,
     "power_cuts": 2,
     "python_programs": 1,
+    "remedies": 4,
     "renames": 3,
+    "shortages": 3,
     "soak": 2,
     "spoilt_packs": 1,
     "team_kills": 1,

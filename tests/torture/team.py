@@ -27,7 +27,7 @@ WORDS = 500
 """Words that one role asks with each function before rights change."""
 NAMES = [f"name_{number}" for number in range(40)]
 ODD = ["name", "me_1", "%", "_", "", "\\", "NAME_1", "name\\_1", "'; --", "ñame", "name%1"]
-FUNCTIONS = ("gi_definitions", "gi_like", "gi_references", "gi_search")
+FUNCTIONS = ("gi_definitions", "gi_like", "gi_references", "gi_search", "gi_texts")
 
 
 def make_cluster(**settings: str) -> Cluster:
@@ -112,8 +112,9 @@ def _ask(
     clock: Clock, rng: random.Random, reader: psycopg.Connection[Any], visible: set[str]
 ) -> None:
     for function in FUNCTIONS:
-        words = [rng.choice([*NAMES, *ODD]) for _ in range(WORDS - 1)] + ["name_"]
-        given = "ARRAY[w]" if function == "gi_search" else "w"
+        odd = [word for word in ODD if function != "gi_texts" or len(word) > 3]
+        words = [rng.choice([*NAMES, *odd]) for _ in range(WORDS - 1)] + ["name_"]
+        given = "ARRAY[w]" if function in ("gi_search", "gi_texts") else "w"
         sql = f"SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL {function}({given}, 50) f"
         seen = {repo for (repo,) in reader.execute(sql, (words,)).fetchall()}
         assert seen <= visible, (function, seen - visible)
@@ -126,7 +127,7 @@ def _ask(
     clock.count(number=2 + len(NAMES))
 
 
-_PACKAGES = "SELECT gi_packages_of(%s)"
+_PACKAGES = "SELECT gi_packages_of(%s, ARRAY(SELECT generate_series(1, 66)))"
 
 
 def _change_rights(cluster: Cluster, database: str, rng: random.Random) -> dict[str, set[str]]:
@@ -171,8 +172,9 @@ def _publish_made_up(writer: psycopg.Connection[Any], number: int, rng: random.R
                 "size": 10,
                 "names": chosen,
                 "symbols": [[name, "function", 1, True, name] for name in chosen[:3]],
-                "imports": [],
+                "imports": [f"repo{rng.randrange(REPOS)}"],
                 "payload": "",
+                "content": " ".join(chosen),
             }
         )
     with writer.transaction():

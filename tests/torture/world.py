@@ -24,8 +24,10 @@ KINDS = (
     "linked",
     "autocrlf",
     "seconds",
+    "filtered",
 )
-"""`linked`: asked from inside a linked worktree; `seconds`: a disk that keeps whole seconds only."""
+"""`filtered`: by a driver that keeps sizes, whose attribute comes and goes; `linked`: asked from inside a
+linked worktree; `seconds`: a disk that keeps whole seconds only."""
 
 
 class World:
@@ -64,9 +66,12 @@ class World:
             "split": ["update-index", "--split-index"],
             "autocrlf": ["config", "core.autocrlf", "true"],
             "seconds": ["config", "core.checkStat", "minimal"],
+            "filtered": ["config", "filter.swap.smudge", "tr 01 10"],
         }
         if self.kind in settings:
             first.git(*settings[self.kind])
+        if self.kind == "filtered":
+            first.git("config", "filter.swap.clean", "tr 01 10")
         return first
 
     def _text(self) -> str:
@@ -77,7 +82,10 @@ class World:
 
     def step(self) -> None:
         """One random move; a git command that refuses is a move as well."""
-        self.rng.choice(self._moves())()
+        moves = self._moves()
+        if self.kind == "filtered":
+            moves += [self._filter, self._checkout, self._checkout]
+        self.rng.choice(moves)()
         if self.kind == "seconds":
             for path in PATHS:
                 self._floor(self.repo.path / path)
@@ -110,6 +118,22 @@ class World:
             lambda: git("update-index", "--refresh"),
             lambda: git("gc", "-q", "--prune=now") if self.rng.random() < 0.05 else None,
         ]
+
+    def _filter(self) -> None:
+        """The attribute comes, or goes; what git wrote by it stays."""
+        if (self.repo.path / ".gitattributes").exists():
+            (self.repo.path / ".gitattributes").unlink()
+        else:
+            self.repo.write(".gitattributes", "*.py filter=swap\n")
+
+    def _checkout(self) -> None:
+        """Let git write some files anew, and forget that it has just written them."""
+        for path in self.rng.sample(PATHS, 5):
+            (self.repo.path / path).unlink(missing_ok=True)
+            self.repo.try_git("checkout", "-q", "--", path)
+            if (self.repo.path / path).exists():
+                os.utime(self.repo.path / path, (1_600_000_000, 1_600_000_000))
+        self.repo.try_git("update-index", "-q", "--refresh")
 
     def _write(self) -> None:
         path = self.rng.choice(PATHS)

@@ -10,6 +10,7 @@ import pytest
 import gitindex
 
 PUBLIC = """
+GitIndexError GateClosed IndexState JobStatus SearchMode FileState IndexStats
 IndexStatus status_path load_status save_status validate_completion_proof IndexCoordinator
 RefreshJobService FileStateService ContextRouter RefreshScope FULL EMPTY merge_scopes NonOkReason
 open_index upsert_entity query_index reconcile

@@ -23,13 +23,36 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize("verb", ["search", "grep", "questions", "graph"])
+ENGINES = {
+    "search": "query.search.search",
+    "grep": "query.grep.grep",
+    "symbols": "query.symbols",
+    "outline": "query.symbols",
+    "read": "query.read",
+}
+"""What a cold question imports, beside the door."""
+
+
+@pytest.mark.parametrize("verb", ENGINES)
 def test_a_question_compiles_no_pattern_and_loads_no_heavy_module(verb: str) -> None:
-    code = COUNTED.format(module=f"gitindex.cli.verbs.{verb}")
+    modules = f"gitindex.cli.door, gitindex.questions.{verb}, gitindex.{ENGINES[verb]}"
+    code = COUNTED.format(module=modules)
     told = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=True
     ).stdout
     compiled, loaded = (line.split(",") for line in told.splitlines())
     assert compiled == [""]
-    if verb != "graph":  # it asks a child process that parses
-        assert set(HEAVY.split()) & set(loaded) == set()
+    assert set(HEAVY.split()) & set(loaded) == set()
+
+
+def test_the_table_loads_no_engine() -> None:
+    code = (
+        "import sys\nfrom gitindex.cli.commands import all_commands\n"
+        "assert len([*all_commands()]) > 60\n"
+        "print([m for m in sys.modules if m.startswith(('gitindex.query', 'gitindex.store'))"
+        " or m in ('typer', 'sqlite3', 'json', 'dataclasses', 'inspect')])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert told == "[]\n"

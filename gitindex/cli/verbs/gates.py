@@ -40,22 +40,20 @@ def run_gate(name: str, args: list[str]) -> int:
 
 
 def _run_check(name: str, args: list[str]) -> int:
-    from gitindex.cli.args import run_cli
-    from gitindex.cli.fast_path import run_everyday
+    from gitindex.cli.door import run_cli
 
     line = _LINES[name](args) if name in _LINES else [*GATES[name], *args]
     if not line:
         return int(Exit.OK)
-    code = run_everyday(line)
-    code = run_cli(line) if code is None else code
+    code = run_cli(line)
     return code if code in (Exit.OK, Exit.NO, Exit.USAGE) else int(Exit.OK)
 
 
 def _merge_line(args: list[str]) -> list[str]:
     """Return the command for the merge under way, else with the upstream; empty if neither."""
     from gitindex.base.worktree import find_worktree
-    from gitindex.cli.verbs.merges import has_upstream, is_merging
     from gitindex.git.command import try_git
+    from gitindex.questions.merge_check import has_upstream, is_merging
 
     worktree = find_worktree(os.getcwd())
     if is_merging(worktree):
@@ -71,7 +69,7 @@ def _merge_line(args: list[str]) -> list[str]:
 def _api_line(args: list[str]) -> list[str]:
     """Before a push: fail against the last tag. Before a commit: only report."""
     from gitindex.base.worktree import find_worktree
-    from gitindex.cli.verbs.surface import has_tag
+    from gitindex.questions.api import has_tag
 
     if not any(name in os.environ for name in _PUSHING):
         return ["api", "--staged", *args]

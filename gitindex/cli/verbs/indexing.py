@@ -8,24 +8,52 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from gitindex.base.errors import Exit, NotIndexed
-from gitindex.base.escape import counted, safe_text
+from gitindex.base.errors import Exit
+from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import in_tree, print_answer
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
-from gitindex.cli.verbs.refreshing import opted_in
 from gitindex.git.hook_switch import note_switch
-from gitindex.git.settings import SETTINGS, Setting, SettingValue, read_settings, unknown_settings
 from gitindex.install import hooks
-from gitindex.query.health import job_fields, skipped_paths
+from gitindex.query.health import skipped_paths
 from gitindex.refresh import public_files
-from gitindex.refresh.log import read_log
-from gitindex.refresh.queue import Job, read_history
 from gitindex.refresh.spool import INSTALL, append_event
 from gitindex.view.tree import NOW, TreeView
+
+
+def status(
+    path: str, as_json: bool, short: bool, no_edits: bool, clean: bool, skipped: bool
+) -> int:
+    """Print whether the index is current, or what it leaves out."""
+    from gitindex.freshness.report import show_status
+
+    if skipped:
+        return list_skipped(path, as_json)
+    form = "json" if as_json else "short" if short else "brief" if no_edits else "text"
+    return show_status(form, path, clean=clean)
+
+
+def check(path: str, as_json: bool, clean: bool) -> int:
+    """Print one word, and return its exit code."""
+    from gitindex.freshness.report import show_status
+
+    return show_status("json" if as_json else "short", path, check=True, clean=clean)
+
+
+def index_history(path: str) -> int:
+    """Bring the history layer up to HEAD."""
+    from gitindex.cli.progress import progress_bar
+    from gitindex.refresh.history_index import index_history as index_now
+
+    with progress_bar("history") as report:
+        done = index_now(find_worktree(path), report)
+    cut = f", {done.forgotten} forgotten" if done.forgotten else ""
+    say(f"history: {done.commits} commits added{cut}, {done.blobs} blobs extracted")
+    return int(Exit.OK)
+
 
 PURGE_SECONDS = 60.0
 """How long `uninstall --purge` waits for a runner that started before the hooks were removed."""
@@ -150,7 +178,7 @@ def uninstall_aliases(as_json: bool = False) -> int:
     )
 
 
-def skipped(path: str = ".", as_json: bool = False) -> int:
+def list_skipped(path: str = ".", as_json: bool = False) -> int:
     """List every tracked path without content in the index, and why."""
 
     def question(view: TreeView) -> dict[str, Any]:
@@ -161,46 +189,6 @@ def skipped(path: str = ".", as_json: bool = False) -> int:
             say(f"{row['reason']:<14} {shown_path(row['path'])}")
 
     return print_answer(in_tree(path, NOW, question), as_json, text)
-
-
-def jobs(path: str = ".", limit: int = 20, as_json: bool = False) -> int:
-    """List the queue and its history, newest first."""
-    found = read_history(find_worktree(path), limit)
-    if found is None:
-        raise NotIndexed
-    answer = {"status": "ok", "jobs": [job_fields(job) for job in found]}
-    return print_answer(lambda: answer, as_json, lambda _: [*map(say, map(_job_line, found))])
-
-
-def config(path: str = ".", as_json: bool = False) -> int:
-    """List every setting, its value and where it was set; unknown settings are reported by name."""
-    values = read_settings(find_worktree(path))
-    unknown = unknown_settings(values)
-    set_ = {value.name: value for value in values}
-    rows = [(setting, set_.get(setting.name)) for setting in SETTINGS]
-    listed = [_setting_fields(setting, value) for setting, value in rows]
-
-    def text(_answer: dict[str, Any]) -> None:
-        for setting, value in rows:
-            told = f"{safe_text(value.value)} ({value.origin})" if value else setting.default
-            say(f"gitindex.{setting.name:<17} {told:<20} {setting.meaning}")
-        for name in unknown:
-            sys.stderr.write(f"gitindex: unknown setting gitindex.{name}\n")
-
-    answer = {"status": "ok", "settings": listed, "unknown": unknown}
-    return print_answer(lambda: answer, as_json, text)
-
-
-def _setting_fields(setting: Setting, value: SettingValue | None) -> dict[str, str | None]:
-    """Return the JSON fields of a setting; `origin` is null if the default applies."""
-    told = safe_text(value.value) if value else setting.default
-    return {"name": setting.name, "value": told, "origin": value.origin if value else None}
-
-
-def log(path: str = ".", limit: int = 40, as_json: bool = False) -> int:
-    """Print the last lines of the store's log."""
-    answer = {"status": "ok", "lines": [*map(safe_text, read_log(opted_in(path).store, limit))]}
-    return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["lines"])])
 
 
 def _print_installed(
@@ -242,12 +230,3 @@ def _say_installed(states: list[hooks.HookState]) -> None:
 def _say_written(written: Sequence[str]) -> None:
     for path in written:
         say(f"gitindex written to {safe_text(path)}: commit it, or leave it to this clone")
-
-
-def _job_line(job: Job) -> str:
-    took = (
-        f"{job.finished_at - job.started_at:.2f} s" if job.finished_at and job.started_at else "-"
-    )
-    why = safe_text(job.error or job.superseded_reason or "")
-    line = f"{job.id:>5} {job.status:<10} {took:>8} {counted(job.extracted, 'blobs'):>12}"
-    return f"{line}  {safe_text(job.trigger_reason)}  {why}".rstrip()

@@ -20,9 +20,7 @@ from gitindex.freshness.observation import observe
 from gitindex.refresh.spool import IMMEDIATE, Pace
 
 
-def index(
-    path: str = ".", force: bool = False, as_json: bool = False, seed: str | None = None
-) -> int:
+def index(path: str = ".", force: bool = False, as_json: bool = False, seed: str = "") -> int:
     """Build or refresh the index now, in the foreground; `seed` names a destination of packs."""
     from gitindex.refresh.run import refresh_now
     from gitindex.refresh.runner import RefreshRequest
@@ -33,14 +31,14 @@ def index(
         seen = observe(worktree)
         if seen.searchable and seen.proof.outcome is ProofOutcome.STALE_LOCAL and not as_json:
             say(STALE_CREATE)
-    if force or seed is None or not _seed(worktree, seed):
+    if force or not seed or not _seed(worktree, seed):
         with progress_bar("indexing") as report:
             reason = "reindex" if force else "index"
             refresh_now(RefreshRequest(worktree, reason, force), report)
     from gitindex.freshness.report import show_status
 
     code = show_status("json" if as_json else "brief", path)
-    if seed is not None:
+    if seed:
         from gitindex.sharing.packs import start_verification
 
         start_verification(worktree)
@@ -62,8 +60,12 @@ def _seed(worktree: Worktree, dest: str) -> bool:
     return done
 
 
-def run(path: str = ".", wait: bool = False) -> int:
+def run(path: str = ".", wait: bool = False, once: bool = False) -> int:
     """Process queued refreshes until none is left, then exit (after a short linger with `wait`)."""
+    if once and wait:
+        raise GitIndexError(
+            "--once and --wait exclude each other", "see `gitindex run --help`", Exit.USAGE
+        )
     from gitindex.refresh.runner import Runner
 
     worktree = opted_in(path)

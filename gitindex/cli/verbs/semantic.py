@@ -3,70 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
-from gitindex.cli.printing import any_of, in_tree, print_answer
+from gitindex.cli.printing import print_answer
 from gitindex.cli.terminal import say
+from gitindex.questions.semantic_status import job_line
 from gitindex.refresh.scope import FULL, RefreshScope
-from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome
-
-
-def contexts(path: str = ".", ask: TreeChoice = NOW, as_json: bool = False) -> int:
-    """List the projects of the tree by language family, and the files each owns."""
-    from gitindex.semantic.contexts.listing import LiveContexts
-
-    return _serve(
-        path, as_json, lambda view: LiveContexts(view).answer(), _say_contexts, "contexts", ask
-    )
-
-
-def switch_context(name: str, enabled: bool, path: str = ".", as_json: bool = False) -> int:
-    """Switch the semantic layer of one context on or off."""
-    from gitindex.semantic.jobs import switch
-
-    os.umask(0o077)
-    switch(find_worktree(path), name, enabled)
-
-    def text(_answer: dict[str, Any]) -> None:
-        say(safe_text(f"{name} is switched {'on' if enabled else 'off'}"))
-
-    answer = {"status": "ok", "context": name, "enabled": enabled}
-    return print_answer(lambda: answer, as_json, text, lambda _: int(Exit.OK))
-
-
-def list_indexers(path: str = ".", as_json: bool = False) -> int:
-    """List the indexers that could run here, and whether they are allowed to."""
-    from gitindex.semantic.jobs import list_indexers as listed
-
-    def text(answer: dict[str, Any]) -> None:
-        for row in answer["indexers"]:
-            state = "installed" if row["installed"] else f"missing: {row['install']}"
-            state += ", experimental" if row["experimental"] else ""
-            state += "" if row["enabled"] else ", switched off"
-            say(f"{row['context']:<40} {row['files']:>6} files  {row['tool']}, {state}")
-        say(safe_text(f"{'on' if answer['enabled'] else 'off'}: {answer['why']}"))
-
-    return _serve(path, as_json, listed, text, "indexers")
-
-
-def show_status(path: str = ".", as_json: bool = False) -> int:
-    """Print what the semantic layer knows of each context, and the result of its last job."""
-    from gitindex.semantic.jobs import show_status as shown
-
-    def text(answer: dict[str, Any]) -> None:
-        for row in answer["contexts"]:
-            known = f"{row['current']} of {row['files']} files known, {row['stale']} stale"
-            say(safe_text(f"{row['context']:<40} {known}; {_told(row['lastJob'])}"))
-
-    return _serve(path, as_json, shown, text, "contexts")
 
 
 def run(
@@ -83,6 +32,7 @@ def run(
 
     os.umask(0o077)
     worktree = find_worktree(path)
+    seconds = seconds or None
     scope = _scope(worktree.root, path, only) if only else FULL
     with progress_bar("semantic") as report:
         outcomes = run_jobs(worktree, SemanticRequest(tuple(names), scope, seconds), report)
@@ -90,7 +40,7 @@ def run(
 
     def text(_answer: dict[str, Any]) -> None:
         for job in jobs:
-            say(safe_text(f"{job['context']:<40} {_told(job)}"))
+            say(safe_text(f"{job['context']:<40} {job_line(job)}"))
 
     code = _code({outcome.job.status for outcome in outcomes})
     return print_answer(lambda: {"status": "ok", "jobs": jobs}, as_json, text, lambda _: code)
@@ -131,38 +81,3 @@ def _fields(outcome: Outcome) -> dict[str, Any]:
             "leftBehind": done.left_behind,
         }
     return fields
-
-
-def _told(job: dict[str, Any] | None) -> str:
-    """Describe a job in one line."""
-    if job is None:
-        return "never run"
-    why = job["error"] or job["superseded"] or ""
-    reason = f" ({job['reason']})" if job["reason"] else ""
-    line = f"{job['status']}{reason}{': ' + why if why else ''}"
-    if "imported" in job:
-        line += f", {job['imported']} of {job['files']} files, {job['changed']} changed"
-        line += f", {job['leftOut']} not as in git" if job["leftOut"] else ""
-        line += f", left behind: {', '.join(job['leftBehind'][:5])}" if job["leftBehind"] else ""
-    return line
-
-
-def _serve(
-    path: str,
-    as_json: bool,
-    ask: Callable[[TreeView], dict[str, Any]],
-    text: Callable[[dict[str, Any]], None],
-    found: str,
-    asked: TreeChoice = NOW,
-) -> int:
-    return print_answer(in_tree(path, asked, ask), as_json, text, any_of(found))
-
-
-def _say_contexts(answer: dict[str, Any]) -> None:
-    for context in answer["contexts"]:
-        kind = f"{context['kind']}, {context['state']}"
-        kind += "" if context["enabled"] else ", switched off"
-        say(f"{context['name']:<40} {context['files']:>6} files  {kind}")
-    for hole in answer["leftOut"]:
-        where = f"the workspace {hole['workspace'] or '.'}"
-        say(f"{hole['family']}:{hole['root']:<30} {hole['files']:>6} files  left out by {where}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +9,12 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.output import print_json
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import Asking, print_answer
+from gitindex.cli.printing import print_answer
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
 from gitindex.refresh import public_files
-from gitindex.sharing import administration, membership, publish, team_questions
-from gitindex.sharing.server import Server, Unavailable, address, connected
+from gitindex.sharing import administration, membership, publish
+from gitindex.sharing.server import Server, Unavailable, address, connected, log_in, log_out
 
 PATIENT_MS = 30_000
 
@@ -53,6 +52,35 @@ def join(path: str, url: str, ref: str, fleet: bool, as_json: bool) -> int:
         say(f"joined as {safe_text(answer['repo'])}, branch {safe_text(answer['ref'])}")
 
     return _print(joined, as_json, text)
+
+
+def login(path: str, account: str, hours: int) -> int:
+    """Keep a token of one's own account."""
+    named = _own_address(find_worktree(path))
+    log_in(named, account or named, 3_600 * hours)
+    say(f"logged in for {hours} h")
+    return int(Exit.OK)
+
+
+def logout(path: str) -> int:
+    """Forget the token."""
+    log_out(_own_address(find_worktree(path)))
+    say("logged out")
+    return int(Exit.OK)
+
+
+def revoke(path: str, member: str, account: str, as_json: bool) -> int:
+    """End all tokens of a member."""
+
+    def asked(server: Server) -> dict[str, Any]:
+        server.rows("SELECT gi_revoke(%s)", member)
+        return {"status": "ok", "member": safe_text(member)}
+
+    return _print(
+        lambda: _ask(path, asked, account),
+        as_json,
+        lambda answer: say(f"{answer['member']} must log in again"),
+    )
 
 
 def leave(path: str) -> int:
@@ -170,11 +198,17 @@ def gc(path: str, days: int, as_json: bool) -> int:
     )
 
 
-def _ask(path: str, question: Callable[[Server], dict[str, Any]]) -> dict[str, Any]:
-    worktree: Worktree = find_worktree(path)
-    own = membership.read_membership(worktree)
-    with connected(own.url if own else address(worktree), PATIENT_MS, patient=True) as server:
+def _ask(
+    path: str, question: Callable[[Server], dict[str, Any]], account: str = ""
+) -> dict[str, Any]:
+    named = account or _own_address(find_worktree(path))
+    with connected(named, PATIENT_MS, patient=True) as server:
         return question(server)
+
+
+def _own_address(worktree: Worktree) -> str:
+    own = membership.read_membership(worktree)
+    return own.url if own else address(worktree)
 
 
 def _print(
@@ -191,36 +225,3 @@ def _print(
             raise
         print_json({"status": away.status, "reason": away.why, "message": away.message})
         return int(away.code)
-
-
-def asking_team(
-    worktree: Worktree,
-    kind: str,
-    words: Callable[[Any], list[str]],
-    limit: int,
-    local: Asking,
-) -> Asking:
-    """Add the hits of other repositories; `kind` is a function of sharing/team_questions."""
-    ask, text, code = local
-
-    def asked() -> dict[str, Any]:
-        answer = dict(ask())
-        found = [word for word in words(answer) if word]
-        return team_questions.add_team(worktree, answer, kind, found, limit)
-
-    def told(answer: dict[str, Any]) -> None:
-        text(answer | {"status": "ok"})
-        if "team" not in answer:
-            sys.stderr.write(f"gitindex: {safe_text(answer['message'])}\n")
-            return
-        for hit in answer["team"]["hits"]:
-            place = f"{hit['repo']}@{hit['ref']}:{hit['path']}:{hit['line']}"
-            what = f"{hit['kind']} {hit['qualifiedName'] or hit['name']}".strip()
-            say(f"{place}  {what}  [{hit['tier']}]")
-
-    def exits(answer: dict[str, Any]) -> int:
-        if "team" not in answer:
-            return int(Exit.GATED)
-        return int(Exit.OK) if answer["team"]["hits"] else int(code(answer))
-
-    return asked, told, exits

@@ -14,13 +14,15 @@ from gitindex.view.snapshot import GateClosed
 _NEEDED = ("starlette", "uvicorn", "pygments")
 
 
-def show_page(path: str = ".", port: int = 0, opens: bool = True) -> int:
-    """Serve the page on loopback until it is stopped or idle for an hour."""
+def show_page(path: str, port: int, no_open: bool, folder: str) -> int:
+    """Serve the page on loopback until it is stopped or idle for an hour; or export it."""
+    if folder:
+        return export_page(path, folder)
     worktree = find_worktree(path)
     _check_extra()
     from gitindex.web.server import serve_page
 
-    return serve_page(worktree, port, opens)
+    return serve_page(worktree, port, not no_open)
 
 
 def export_page(path: str, folder: str) -> int:

@@ -110,20 +110,24 @@ def _read_aliases(tree: Tree, config: str, depth: int) -> list[_Alias]:
     options = options if isinstance(options, dict) else {}
     base = options.get("baseUrl")
     folder = join(parent(config), base if isinstance(base, str) else ".") or ""
+    found = _path_aliases(options.get("paths"), folder)
+    if isinstance(base, str):
+        found.append(_Alias("", "", (under(folder, "*"),)))
+    extended = fields.get("extends")
+    if not found and depth and isinstance(extended, str) and extended.startswith("."):
+        other = join(parent(config), extended)
+        for name in (other, f"{other}.json"):
+            if name in tree.paths:
+                return _read_aliases(tree, name, depth - 1)
+    return found
+
+
+def _path_aliases(paths: object, folder: str) -> list[_Alias]:
     found = []
-    paths = options.get("paths")
     for pattern, targets in paths.items() if isinstance(paths, dict) else ():
         prefix, star, suffix = pattern.partition("*")
         inside = tuple(under(folder, t.removeprefix("./")) for t in targets if isinstance(t, str))
         found.append(_Alias(prefix, suffix if star else None, inside))
-    if isinstance(base, str):
-        found.append(_Alias("", "", (under(folder, "*"),)))
-    parent_name = fields.get("extends")
-    if not found and depth and isinstance(parent_name, str) and parent_name.startswith("."):
-        other = join(parent(config), parent_name)
-        for name in (other, f"{other}.json"):
-            if name in tree.paths:
-                return _read_aliases(tree, name, depth - 1)
     return found
 
 

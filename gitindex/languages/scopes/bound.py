@@ -53,13 +53,13 @@ def to_parts(rows: Any) -> tuple[Part, ...]:
     return tuple(Part(*row) for row in rows or ())
 
 
-def to_type(row: Any) -> DeclaredType | None:
-    """Return the declared type of a payload."""
+def to_type(row: Any, base: int) -> DeclaredType | None:
+    """Return the declared type of a payload, which stands at an offset."""
     if row is None:
         return None
     at, form, told = row
-    inner = to_type(told) if isinstance(told, list) else None
-    return DeclaredType(at, form, () if inner else dotted(told), inner)
+    inner = to_type(told, base) if isinstance(told, list) else None
+    return DeclaredType(base + at, form, () if inner else dotted(told), inner)
 
 
 def dotted(name: str) -> tuple[Part, ...]:

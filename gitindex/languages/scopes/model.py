@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitindex.languages.scopes.bound import Bound, DeclaredType, Part, to_parts, to_type
-
-SCOPES = b"scopes"
-"""The request to a worker for the scopes of a text."""
+from gitindex.languages.scopes.packed import ScopesReader, plain_links, read_links
 
 KINDS_AT = b"kinds:"
 """Start of the request for the kinds of some offsets, which follow as JSON."""
@@ -28,12 +25,14 @@ EXCLUDING = frozenset({"c"})
 ORDERED = frozenset({"c", "go", "java"})
 """Languages in which a local name is visible only after its declaration."""
 
+OFFSETS = ("keys", "labels", "stars", "members", "unnamed", "shorthands", "slashes")
+"""Lists of places in a payload."""
 MARKS = (
-    *("keys", "labels", "stars", "assigned", "sets", "exports", "members", "literals"),
-    *("receivers", "taken", "given", "typed", "unnamed", "shorthands"),
-    *("bases", "decorators", "slashes", "defaults"),
+    *OFFSETS,
+    *("assigned", "sets", "exports", "literals", "taken", "given", "typed"),
+    *("bases", "decorators", "defaults"),
 )
-"""Lists of a payload in addition to ranges and names."""
+"""What is read of a text in addition to ranges and names."""
 
 EXPORTED_MORE = "..."
 """Stands for exports that no name is written for: a spread, or code that gets the exports."""
@@ -49,11 +48,22 @@ KINDS = {
     "outer": OUTER,
 }
 MAX_DEPTH = 400
+MAX_OWNER = 100
+"""Bytes of the object of an assigned attribute that are read."""
 _TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
 _ONLY_TYPES = frozenset({"type", "typeparam"})
 _OF_HEAD = frozenset({"param", "rest", "typeparam", "own"})
+_ENDS = frozenset({b"", b"\n", b"\r", b";", b",", b"#", b"/"})
 _SEPARATE = frozenset({"typescript", "tsx", "java"})
 """Languages that separate the names of types and values."""
+
+
+class TextKind(NamedTuple):
+    """What a place is: `comment`, `string`, `token` (a keyword) or `code`; and its extent."""
+
+    kind: str
+    start: int
+    end: int
 
 
 class TextRange(NamedTuple):
@@ -121,68 +131,95 @@ class _NameAt(NamedTuple):
     callable_only: bool
 
 
+_Rows = list[tuple[int, ...]]
+
+
 class FileScopes:
     """All scopes of one file, searchable by name and offset."""
 
     def __init__(self, payload: bytes, language: str, data: bytes) -> None:
-        told = json.loads(payload)
+        told = ScopesReader(payload, 3)
         self.language = language
         self.data = data
-        self.partial: bool = told["partial"]
-        self.ranges = [TextRange(*row) for row in told["ranges"]]
+        self._chains, self._types, self._words = told.chains, told.types, told.words
+        chains, words = len(self._chains), len(self._words)
+        spans = (
+            (start, start + size, kind) for start, size, kind in told.numbered(OUTER + 1, 3, 2)
+        )
+        self.ranges = [TextRange(*row) for row in nest_ranges(len(data), spans)]
         self._starts = [scope.start for scope in self.ranges]
-        self._packed: dict[str, dict[str, str]] = {k: told[k] for k in ("names", "parameters")}
-        self._declared: dict[str, _Declared] = {}
-        self._moved = {(scope, name): how for scope, name, how in told["moved"]}
-        self.keys = frozenset(told["keys"])
-        self.literals: dict[int, str] = dict(told["literals"])
+        self._rows = told.numbered(words, 13, 3)
+        self._receivers = dict(zip(*told.columns(2), strict=True))
+        self._given = dict(zip(*told.columns(2), strict=True))
+        taken = told.numbered(chains)
+        self._quiet_rows = told.numbered(words, 3, 2)
+        keys, labels, self.stars, members, unnamed, shorthands, self._slashes = (
+            told.columns(1)[0] for _ in OFFSETS
+        )
+        bases = told.numbered(chains)
+        decorators, literals = told.numbered(words), told.numbered(words)
+        self._typed = {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
+        self._assigned = told.rows(8)
+        told.rows(2)  # assignments, which nothing reads any more
+        self._defaults = {self.scope_at(at): (at, at + size) for at, size in told.rows(2)}
+        partial, moved, exports = told.rest
+        self.partial = bool(partial)
+        self._moved = {(scope, name): how for scope, name, how in moved}
+        self.keys = frozenset(keys)
+        self.literals = {at: self._words[word] for at, word in literals}
         """Go only: offset of a composite literal's key → the literal's named type, if known."""
-        self.unnamed = frozenset(told["unnamed"])
+        self.unnamed = frozenset(unnamed)
         """Go only: offsets of fields that a struct without a name declares."""
-        self.labels = frozenset(told["labels"])
-        self.members = frozenset(told["members"])
+        self.labels = frozenset(labels)
+        self.members = frozenset(members)
         """Offsets of members without a receiver: `case A(name=x)`."""
-        self._chains: list[str] = told["chains"]
-        self._receivers: dict[str, int] = told["receivers"]
-        self._given: dict[str, int] = told["given"]
-        self.taken: dict[int, tuple[Part, ...]] = {}
-        """Offsets of names in destructuring patterns, with the chain that they take a member of."""
-        for at, chain in told["taken"]:
-            self.taken[at] = to_parts(chain) or self.taken.get(at, ())
-        self._read_heads(told)
-        self._typed = dict(told["typed"])
-        self.stars: list[int] = told["stars"]
-        self.assigned: dict[str, list[Assigned]] = {}
-        for name, offset, owner, *spans in told["assigned"]:
-            self.assigned.setdefault(name, []).append(Assigned(offset, owner, *map(tuple, spans)))
-        self._sets: dict[str, list[int]] = {}
-        for name, offset in told["sets"]:
-            self._sets.setdefault(name, []).append(offset)
-        self.exports: dict[str, str] = {name: value for name, _, value in told["exports"]}
-        """Exported names that differ from the local name, each with its local name or chain."""
-        self.exported_at = frozenset(at for name, at, value in told["exports"] if name != value)
-        self._quiet: list[list[Any]] = told["quiet"] or [[], [], [], []]
-        """Starts, ends, kinds and containers of comments and strings."""
-
-    def _read_heads(self, told: dict[str, Any]) -> None:
-        """Keep what the heads of classes and functions say."""
-        self.shorthands = frozenset(told["shorthands"])
+        self.shorthands = frozenset(shorthands)
         """ECMA only: offsets of names in `{ a, b }`, an object or a pattern."""
+        self.taken = {at: self._chain(number) for at, number in taken}
+        """Offsets of names in destructuring patterns, with the chain that they take a member of."""
+        self._read_heads(bases, decorators)
+        self._declared: dict[str, _Declared] = {}
+        self.exports: dict[str, str] = {name: value for name, _, value in exports}
+        """Exported names that differ from the local name, each with its local name or chain."""
+        self.exported_at = frozenset(at for name, at, value in exports if name != value)
+
+    def _read_heads(self, bases: _Rows, decorators: _Rows) -> None:
+        """Keep what the heads of classes and functions say."""
         self.bases: dict[int, list[tuple[Part, ...]]] = {}
         """Offset of a class's name → its bases; an empty chain is one that the tree does not name."""
-        for at, chain in told["bases"]:
-            self.bases.setdefault(at, []).append(to_parts(chain))
+        for at, number in bases:
+            self.bases.setdefault(at, []).append(self._chain(number))
         self.decorators: dict[int, list[str]] = {}
         """Offset of a name → its decorators and its metaclass; empty for what is no plain name."""
-        for at, name in told["decorators"]:
-            self.decorators.setdefault(at, []).append(name)
-        self._slashes: list[int] = told["slashes"]
-        self._defaults = {self.scope_at(start): (start, end) for start, end in told["defaults"]}
+        for at, number in decorators:
+            self.decorators.setdefault(at, []).append(self._words[number])
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[int, ...]]]:
+        """The rows of the declarations by name."""
+        found: dict[str, list[tuple[int, ...]]] = {}
+        for row in self._rows:
+            name = self._text((row[0], row[0] + row[1]))
+            found.setdefault(name, []).append(row)
+        return found
+
+    @cached_property
+    def assigned(self) -> dict[str, list[Assigned]]:
+        """Assignments to attributes, by their names."""
+        found: dict[str, list[Assigned]] = {}
+        for at, size, owner, length, *rest in self._assigned:
+            annotation, value = _spans(at, *rest)
+            said = (
+                self._text((at + owner, at + owner + min(length, MAX_OWNER))) if length else "this"
+            )
+            name = self._text((at, at + size))
+            found.setdefault(name, []).append(Assigned(at, said, annotation, value))
+        return found
 
     @property
     def names(self) -> dict[str, list[Declaration]]:
         """All declarations by name."""
-        return {name: self.declared(name) for name in self._packed["names"]}
+        return {name: self.declared(name) for name in self._by_name}
 
     def declared(self, name: str) -> list[Declaration]:
         """Return the declarations of a name in all scopes, in their order."""
@@ -190,13 +227,13 @@ class FileScopes:
 
     def _of_name(self, name: str) -> _Declared:
         if name not in self._declared:
-            rows = json.loads(self._packed["names"].get(name, "[]"))
-            self._declared[name] = _Declared(list(map(_declaration, rows)))
+            rows = self._by_name.get(name, ())
+            self._declared[name] = _Declared(list(map(self._declaration, rows)))
         return self._declared[name]
 
     def is_declared_inside(self, name: str) -> bool:
         """Does a scope inside the module declare a name? Where not, it means the same everywhere."""
-        return name in self._packed["names"] and self._of_name(name).inside
+        return name in self._by_name and self._of_name(name).inside
 
     def scope_at(self, offset: int) -> int:
         """Return the innermost scope around an offset; 0 is the module."""
@@ -212,7 +249,7 @@ class FileScopes:
 
         `callable_only`: in Java a call never refers to a variable.
         """
-        if name not in self._packed["names"]:
+        if name not in self._by_name:
             return None
         wanted = _NameAt(name, offset, of_type, callable_only)
         found = self._of_name(name).at.get(offset)
@@ -290,40 +327,72 @@ class FileScopes:
 
         An empty chain is an object that the tree does not name.
         """
-        number = self._receivers.get(str(offset))
-        return self._chain(number) if number is not None else None
+        number = self._receivers.get(offset)
+        if number is None:
+            return None
+        if number >= 0:
+            return self._chain(number)
+        return to_parts(plain_links(self.data[offset - 1 + number : offset - 1]))
 
     def given(self, offset: int) -> tuple[Part, ...]:
         """Return the chain that is called with the keyword argument of Python at an offset."""
-        number = self._given.get(str(offset))
+        number = self._given.get(offset)
         return self._chain(number) if number is not None else ()
 
     def _chain(self, number: int) -> tuple[Part, ...]:
-        return to_parts(json.loads(self._chains[number]))
+        return to_parts(read_links(self._chains[number]))
 
     def bound_at(self, name: str, offset: int) -> Bound | None:
         """Return the type of the field or of the first result named there, or the value it gets."""
         if offset in self._typed:
-            return Bound(type=to_type(self._typed[offset]))
+            number, at = self._typed[offset]
+            return Bound(type=to_type(self._types[number], at))
         found = [d for d in self.declared(name) if d.offset == offset]
         return self.bound(found[0]) if found else None
-
-    @cached_property
-    def changes_classes(self) -> bool:
-        """Does the code give an object another class?"""
-        assigned = not self.assigned.keys().isdisjoint(("__class__", "__proto__"))
-        return assigned or b"setPrototypeOf" in self.data
 
     def parameters(self, scope: int) -> list[tuple[str, bool]]:
         """Return the parameters of the function of a scope; is one given by position only?"""
         inside = self.ranges[scope]
-        listed = json.loads(self._packed["parameters"].get(str(scope), "[]"))
         last = max((at for at in self._slashes if inside.start < at < inside.end), default=-1)
-        return [(name, kind == "rest" or at < last) for name, at, kind in listed]
+        return [
+            (self._text((at, at + size)), kind == "rest" or at < last)
+            for at, size, kind in self._parameters.get(scope, ())
+        ]
 
-    def is_moved(self, name: str) -> bool:
-        """Does a `global` or `nonlocal` statement let another scope assign the name?"""
-        return any(moved == name for _, moved in self._moved)
+    @cached_property
+    def _parameters(self) -> dict[int, list[tuple[int, int, str]]]:
+        found: dict[int, list[tuple[int, int, str]]] = {}
+        for at, size, inner, word, *_ in self._rows:
+            if self._words[word] in ("param", "rest"):
+                scope = self.scope_at(at) - inner
+                found.setdefault(scope, []).append((at, size, self._words[word]))
+        return found
+
+    def _declaration(self, row: tuple[int, ...]) -> Declaration:
+        at, size, inner, word, start, *near, pick, chain, kind, far = row
+        annotation, value = _spans(at + size, *near)
+        parts = to_parts(plain_links(self.data[slice(*value)])) if chain < 0 else self._chain(chain)
+        declared = to_type(self._types[kind], at + far) if kind else None
+        scope, how = self.scope_at(at) - inner, self._words[word]
+        return Declaration(at, scope, how, at + start, annotation, value, pick, parts, declared)
+
+    @cached_property
+    def _by_value(self) -> dict[int, list[tuple[str, Declaration]]]:
+        found: dict[int, list[tuple[str, Declaration]]] = {}
+        for name, listed in self.names.items():
+            for made in listed:
+                if made.kind != "param" and made.value[1]:
+                    found.setdefault(made.value[1], []).append((name, made))
+        return found
+
+    def holders(self, name: str, offset: int) -> list[tuple[str, int]]:
+        """Return the variables, and where they are declared, that hold what a name at an offset is."""
+        if offset in self.taken:
+            return [(name, offset)]
+        end = offset + len(name.encode())
+        after = self.data[end : end + 80].lstrip(b" \t")[:1]  # most names end no statement
+        given = self._by_value.get(end, ()) if after in _ENDS else ()
+        return [(holder, made.offset) for holder, made in given if _is_whole(made, name)]
 
     def label_of(self, name: str, offset: int) -> int:
         """Return the offset of the declaration of the label used at an offset."""
@@ -336,11 +405,6 @@ class FileScopes:
             and self.data[at + len(raw) : at + len(raw) + 80].lstrip()[:1] == b":"
         ]
         return max(found, default=offset)
-
-    def is_set_again(self, name: str, scope: int) -> bool:
-        """Is a variable of a scope assigned again after its declaration?"""
-        found = (self.resolve(name, at) for at in self._sets.get(name, ()))
-        return any(one is not None and one.scope == scope for one in found)
 
     def bound(self, declaration: Declaration) -> Bound:
         """Return how a declaration gets its value: as text, and what the tree says of it."""
@@ -357,13 +421,31 @@ class FileScopes:
 
     def quiet(self, offset: int) -> str:
         """Return the kind of a place outside code: `comment`, or a capture of a string; else ""."""
-        kind = self._quiet[2][at] if (at := self._quiet_at(offset)) >= 0 else ""
-        return str(kind) if kind != "code" else ""
+        at = self._quiet_at(offset)
+        kind = self._words[self._quiet[2][at]] if at >= 0 else ""
+        return kind if kind != "code" else ""
 
     def quiet_span(self, offset: int) -> tuple[int, int]:
         """Return the range of the comment or string at an offset; empty in code."""
         at = self._quiet_at(offset)
         return (self._quiet[0][at], self._quiet[1][at]) if at >= 0 else (0, 0)
+
+    @cached_property
+    def _quiet(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Starts, ends, kinds and containers of comments and strings."""
+        starts, ends, kinds, around = list[int](), list[int](), list[int](), list[int]()
+        skipped, inside = 0, -1
+        for far, size, kind in self._quiet_rows:
+            start = far + skipped
+            skipped += size
+            while inside >= 0 and ends[inside] <= start:
+                inside = around[inside]
+            around.append(inside)
+            inside = len(starts)
+            starts.append(start)
+            ends.append(start + size)
+            kinds.append(kind)
+        return starts, ends, kinds, around
 
     def _quiet_at(self, offset: int) -> int:
         """Return the number of the comment or string at an offset; -1 in code."""
@@ -377,7 +459,34 @@ class FileScopes:
         return self.data[span[0] : span[1]].decode("utf-8", "replace") if span[1] else ""
 
 
-def _declaration(row: list[Any]) -> Declaration:
-    *first, annotation, value, pick, chain, kind = row
-    spans = tuple(annotation), tuple(value)
-    return Declaration._make([*first, *spans, pick, to_parts(chain), to_type(kind)])
+def nest_ranges(size: int, spans: Iterable[tuple[int, int, int]]) -> list[list[int]]:
+    """Return the ranges of a text, given in their order, each with those around it; first the module."""
+    ranges = [[0, size + 1, MODULE, -1, -1, -1]]
+    stack = [0]
+    for start, end, kind in spans:
+        while ranges[stack[-1]][1] <= start:
+            stack.pop()
+        around = stack[-1]
+        outer, head = around, -1
+        if kind == OUTER:
+            head = around
+            while head > 0 and ranges[head][2] == OUTER:
+                head = ranges[head][3]
+            outer = max(ranges[head][4], 0)
+        ranges.append([start, end, kind, around, outer, head])
+        stack.append(len(ranges) - 1)
+    return ranges
+
+
+def _spans(at: int, *near: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return two spans that are told by distance and size."""
+    first, size, second, length = near
+    return (
+        (at + first, at + first + size) if size else (0, 0),
+        (at + second, at + second + length) if length else (0, 0),
+    )
+
+
+def _is_whole(made: Declaration, name: str) -> bool:
+    """Return whether the value of a declaration is a name, or a member of that name."""
+    return bool(made.parts) and made.parts[-1].name == name and not made.parts[-1].called

@@ -1,40 +1,192 @@
-"""Packs what a reader of scopes needs little of: each entry is JSON of its own, read when asked for."""
+"""The stored form of a file's scopes: a JSON head, then columns of numbers. Pure.
+
+Texts that stand in the file are spans of it; numbers that grow are stored as distances; chains, types
+and words are stored once, and referred to by their number.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
-_COMPACT = json.JSONEncoder(separators=(",", ":"))
+from gitindex.base.pattern import compile_later
+
+_WIDTHS = (
+    ("B", 0, 1 << 8),
+    ("H", 0, 1 << 16),
+    ("b", -(1 << 7), 1 << 7),
+    ("h", -(1 << 15), 1 << 15),
+)
+_ABSENT = "0"
+"""The code of a column of zeros, which takes no room."""
+_SWAPPED = sys.byteorder == "big"
+_NEXT, _CALLED = "\x1f", "\x1e"
+"""In a chain: before the next link, and before what a call loads."""
+_DOT = ord(".")
+_COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+_PLAIN = compile_later(rb"([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){0,11})(\()?")
+"""A dotted name, and the start of a call of it."""
+_NO_NAMES = frozenset(
+    b"True False None true false null undefined nil iota import new class int void".split()
+)
+"""Words that a grammar does not read as a name."""
+KNOWN_WORDS = (
+    *("var", "param", "rest", "function", "class", "import", "type", "typeparam", "enum", "own"),
+    *("member", "pattern", "hoisted", "comment", "string", "docstring", "dynamic", "exported"),
+    *("evaluated", "annotation", "named", "code"),
+)
+"""Words that every payload can refer to: kinds of declarations, comments and strings."""
+
+Column = Sequence[int]
+Link = tuple[str, bool, str]
 
 
-def packed(declared: Iterable[list[Any]], marks: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return declarations by name, parameters by scope, and the chains of receivers and calls."""
-    names: dict[str, list[Any]] = {}
-    parameters: dict[int, list[Any]] = {}
-    for name, offset, scope, kind, *rest in sorted(declared, key=lambda row: (row[1], row[2])):
-        names.setdefault(name, []).append([offset, scope, kind, *rest])
-        if kind in ("param", "rest"):
-            parameters.setdefault(scope, []).append([name, offset, kind])
-    numbers: dict[Any, int] = {}  # few chains have many places
-    chained = {
-        "receivers": {at: _number(numbers, chain) for at, chain in marks["receivers"]},
-        "given": {at: _number(numbers, chain) for at, chain in marks["given"] if chain},
-    }
-    return {
-        "names": {name: to_json(rows) for name, rows in names.items()},
-        "parameters": {scope: to_json(rows) for scope, rows in parameters.items()},
-        "chains": [to_json(chain) for chain in numbers],
-        **chained,
-    }
+class ScopesWriter:
+    """Collects columns in a fixed order, and tables of what occurs often."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._chains: dict[str, int] = {"": 0}
+        self._types: dict[str, int] = {"null": 0}
+        self._words = {word: number for number, word in enumerate(KNOWN_WORDS)}
+        self._codes: list[str] = []
+        self._counts: list[int] = []
+        self._data: list[bytes] = []
+
+    def receiver(self, start: int, end: int, of: int) -> int:
+        """Return the size of a dotted name before a member, negative; 0 if it is anything else."""
+        found = _PLAIN.fullmatch(self._text, start, end) if end + 1 == of else None
+        if found is None or found[2] or self._text[end] != _DOT:
+            return 0
+        return start - end if _NO_NAMES.isdisjoint(found[1].split(b".")) else 0
+
+    def value(self, parts: list[list[Any]] | None, span: tuple[int, int]) -> int:
+        """Return the number of the chain of a value; -1 where its text says the same."""
+        if (
+            parts
+            and span[1]
+            and plain_links(self._text[span[0] : span[1]]) == list(map(tuple, parts))
+        ):
+            return -1
+        return self.chain(parts)
+
+    def chain(self, parts: Iterable[Sequence[Any]] | None) -> int:
+        """Return the number of a chain; 0 for none, and for one that cannot be written."""
+        if not parts:
+            return 0
+        links = [name + _CALLED + load if called else name for name, called, load in parts]
+        text = _NEXT.join(links)
+        readable = text.count(_NEXT) == len(links) - 1 and text.count(_CALLED) <= len(links)
+        return self._chains.setdefault(text, len(self._chains)) if readable else 0
+
+    def type(self, row: list[Any] | None) -> int:
+        """Return the number of a declared type, without its place; 0 for none."""
+        if row is None:
+            return 0
+        return self._types.setdefault(_COMPACT(_relative(row, row[0])), len(self._types))
+
+    def word(self, text: str) -> int:
+        """Return the number of a word."""
+        return self._words.setdefault(text, len(self._words))
+
+    def add_growing(self, values: Sequence[int]) -> None:
+        """Add places that grow."""
+        self.add_rows([(value,) for value in values], 1)
+
+    def add_rows(self, rows: Iterable[Sequence[int]], width: int) -> None:
+        """Add rows of so many numbers as columns; the first of them grows."""
+        columns: list[Sequence[int]] = list(zip(*rows, strict=True)) or [()] * width
+        self._counts.append(len(columns[0]))
+        first = columns[0]
+        self._add(list(map(int.__sub__, first, (0, *first[:-1]))))
+        for column in columns[1:]:
+            self._add(column)
+
+    def _add(self, column: Sequence[int]) -> None:
+        low, high = (min(column), max(column)) if column else (0, 0)
+        if low == high == 0:
+            self._codes.append(_ABSENT)
+            return
+        code = next((c for c, least, most in _WIDTHS if least <= low and high < most), "i")
+        numbers = array(code, column)
+        if _SWAPPED:
+            numbers.byteswap()
+        self._codes.append(code)
+        self._data.append(numbers.tobytes())
+
+    def finish(self, *rest: Any) -> bytes:
+        """Return the payload; `rest` are further values of the head."""
+        types = [json.loads(text) for text in self._types]
+        words = list(self._words)[len(KNOWN_WORDS) :]
+        head = [list(self._chains), types, words, "".join(self._codes), self._counts, *rest]
+        return b"\n".join((_COMPACT(head).encode(), b"".join(self._data)))
 
 
-def _number(numbers: dict[Any, int], chain: list[list[object]] | None) -> int:
-    """Return the number of a chain, which is a new one for a new chain."""
-    return numbers.setdefault(tuple(map(tuple, chain)) if chain else None, len(numbers))
+class ScopesReader:
+    """Reads a payload column by column. Raises ValueError if it is not one."""
+
+    def __init__(self, payload: bytes, rest: int) -> None:
+        text, _, self._data = payload.partition(b"\n")
+        head = json.loads(text)
+        if not isinstance(head, list) or len(head) != 5 + rest:
+            raise ValueError("no scopes")
+        self.chains: list[str]
+        self.chains, self.types, words, codes, counts, *self.rest = head
+        self.words: list[str] = [*KNOWN_WORDS, *words]
+        self._codes, self._counts = iter(codes), iter(counts)
+        self._at = 0
+
+    def columns(self, width: int) -> list[Column]:
+        """Return the next columns; the first of them grows."""
+        count = next(self._counts, 0)
+        first, *others = [self._column(next(self._codes, ""), count) for _ in range(width)]
+        return [list(accumulate(first)), *others]
+
+    def rows(self, width: int) -> list[tuple[int, ...]]:
+        """Return the next columns as rows."""
+        return list(zip(*self.columns(width), strict=True))
+
+    def numbered(self, most: int, width: int = 2, column: int = 1) -> list[tuple[int, ...]]:
+        """Return rows with a column of numbers below a limit."""
+        columns = self.columns(width)
+        if columns[0] and not 0 <= min(columns[column]) <= max(columns[column]) < most:
+            raise ValueError("a number is out of range")
+        return list(zip(*columns, strict=True))
+
+    def _column(self, code: str, count: int) -> Column:
+        if code == _ABSENT:
+            return bytes(count)
+        numbers = array(code)
+        end = self._at + count * numbers.itemsize
+        numbers.frombytes(self._data[self._at : end])
+        self._at = end
+        if len(numbers) != count:
+            raise ValueError("scopes are cut")
+        if _SWAPPED:
+            numbers.byteswap()
+        return numbers
 
 
-def to_json(value: Any) -> str:
-    """Return compact JSON."""
-    return _COMPACT.encode(value)
+def read_links(chain: str) -> list[Link]:
+    """Return the links of a written chain: name, is it called, what it loads; empty for none."""
+    cut = (link.partition(_CALLED) for link in chain.split(_NEXT)) if chain else ()
+    return [(name, bool(called), load) for name, called, load in cut]
+
+
+def plain_links(text: bytes) -> list[Link]:
+    """Return the links of a dotted name, or of a call of one; empty for any other text."""
+    found = _PLAIN.match(text)
+    if found is None or not (found[2] or found.end() == len(text)):
+        return []
+    *front, last = found[1].decode().split(".")
+    return [*((name, False, "") for name in front), (last, bool(found[2]), "")]
+
+
+def _relative(row: list[Any], base: int) -> list[Any]:
+    at, form, told = row
+    return [at - base, form, _relative(told, base) if isinstance(told, list) else told]

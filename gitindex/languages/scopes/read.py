@@ -1,9 +1,11 @@
-"""Reads the scopes of a text from its tree, in a worker. Replies with one JSON payload."""
+"""Reads the scopes of a text from its tree, in a worker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.languages.scopes.bound import EACH, WHOLE
 from gitindex.languages.scopes.chains import names_within, read_parts
@@ -17,17 +19,18 @@ from gitindex.languages.scopes.model import (
     KINDS,
     MARKS,
     NOMINAL,
+    OFFSETS,
     OUTER,
 )
-from gitindex.languages.scopes.packed import packed, to_json
+from gitindex.languages.scopes.packed import ScopesWriter
 from gitindex.languages.scopes.reading import ScopeReading
 from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
-from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
-from gitindex.languages.syntax.parser import parse_matches
-from gitindex.languages.syntax.source import read_source
+from gitindex.languages.syntax.parser import query_matches
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+Captures = dict[str, list["Node"]]
 
 MAX_VALUE = 2_000
 """Longer annotations and values are treated as data and not read."""
@@ -72,50 +75,138 @@ _FIELDS = {
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 
 
-def read_scopes(data: bytes, language: str) -> bytes:
-    """Return the payload of a text; empty if the language has no scope query."""
-    text = read_source(data).data
-    if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
+def read_scopes(root: Node, text: bytes, language: str) -> bytes:
+    """Return the packed scopes of a parsed text; empty if the language has no scope query."""
+    matches = query_matches(root, language, "scopes")
+    if matches is None:
         return b""
-    parsed = parse_matches(text, language, "scopes")
-    if parsed is None:
-        return b""
-    matches, broken = parsed
-    reading = ScopeReading(len(text), language)
-    found: dict[tuple[int, int], int] = {}
-    rest: list[dict[str, list[Node]]] = []
-    marks: dict[str, list[Any]] = {mark: [] for mark in MARKS}
-    quiet: dict[tuple[int, int], str] = {}
+    seen = _SortedMatches(ScopeReading(text, language))
     for _, captures in matches:
-        for capture, nodes in captures.items():
-            if capture.startswith("scope."):
-                kind = KINDS[capture[6:]]
-                for node in nodes:
-                    _keep_scope(found, node, kind)
-            elif capture in QUIET:
-                for node in nodes:
-                    keep_quiet(quiet, node, capture)
-            elif capture.startswith("bind.") or capture in _MARKS:
-                rest.append(captures)
-                break
-    _join_bodies(found)
-    reading.nest(found)
-    for captures in rest:
-        _take(reading, marks, captures)
-    told = {
-        "partial": broken,
-        "ranges": reading.ranges,
-        "moved": reading.moved,
-        "quiet": list(zip(*nested(quiet), strict=True)),
-        **marks,
-        **packed(reading.names.values(), marks),
-    }
-    return to_json(told).encode()
+        _sorter(tuple(captures))(seen, captures)
+    _join_bodies(seen.ranges)
+    seen.reading.nest(seen.ranges)
+    for captured, captures in seen.rest:
+        if captured.marked:
+            _take(seen, captures)
+        if captured.binds:
+            _bind(seen, captures, captured.binds)
+    return _pack(seen, root.has_error)
+
+
+class _SortedMatches:
+    """The matches of one text, sorted by what they say."""
+
+    def __init__(self, reading: ScopeReading) -> None:
+        self.reading = reading
+        self.ranges: dict[tuple[int, int], int] = {}
+        self.quiet: dict[tuple[int, int], str] = {}
+        self.receivers: dict[int, Node] = {}
+        self.rest: list[tuple[_Captured, Captures]] = []
+        self.marks: dict[str, list[Any]] = {mark: [] for mark in MARKS}
+        self._chains: dict[int, int] = {}
+
+    def chain(self, node: Node) -> int:
+        """Return the number of the chain of a node that many places share."""
+        number = self._chains.get(node.id)
+        if number is None:
+            number = self._chains[node.id] = self.reading.out.chain(read_parts(node))
+        return number
+
+
+class _Captured(NamedTuple):
+    """What the captures of a match say, by their names alone."""
+
+    marked: bool
+    binds: list[tuple[str, str]]
+
+
+@cache
+def _sorter(names: tuple[str, ...]) -> Callable[[_SortedMatches, Captures], None]:
+    """Return what sorts the matches with these captures: there are thousands in a text, of few forms."""
+    if "receiver" in names:
+        return _keep_receiver
+    captured = _Captured(
+        not _MARKS.isdisjoint(names),
+        [(name, name[5:]) for name in names if name.startswith("bind.")],
+    )
+    others = [name in _MARKS or name.startswith("bind.") for name in names]
+    first = names[: others.index(True)] if True in others else names
+    ranges = [(name, KINDS[name[6:]]) for name in first if name.startswith("scope.")]
+    quiet = [name for name in first if name in QUIET]
+    listed = captured.marked or bool(captured.binds)
+
+    def keep(seen: _SortedMatches, captures: Captures) -> None:
+        for name, kind in ranges:
+            for node in captures[name]:
+                _keep_scope(seen.ranges, node, kind)
+        for name in quiet:
+            for node in captures[name]:
+                keep_quiet(seen.quiet, node, name)
+        if listed:
+            seen.rest.append((captured, captures))
+
+    return keep
+
+
+def _keep_receiver(seen: _SortedMatches, captures: Captures) -> None:
+    seen.receivers[captures["of"][0].start_byte] = captures["receiver"][0]
+
+
+def _pack(seen: _SortedMatches, broken: bool) -> bytes:
+    """Return the payload: columns in the order in which FileScopes reads them."""
+    reading, marks, receivers = seen.reading, seen.marks, seen.receivers
+    out = reading.out
+    out.add_rows(((start, end - start, kind) for start, end, kind, *_ in reading.ranges[1:]), 3)
+    out.add_rows((reading.names[key] for key in sorted(reading.names)), 13)
+    out.add_rows(((at, _receiver(out, receivers[at], at)) for at in sorted(receivers)), 2)
+    out.add_rows(sorted({row for row in marks["given"] if row[1]}), 2)
+    out.add_rows(sorted(marks["taken"]), 2)
+    out.add_rows(_apart(nested(seen.quiet), out), 3)
+    for mark in OFFSETS:
+        out.add_growing(sorted(set(marks[mark])))
+    _pack_heads(out, marks)
+    return out.finish(int(broken), reading.moved, marks["exports"])
+
+
+def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
+    """Add bases, decorators, declared types, assigned attributes and defaults."""
+    out.add_rows(((at, out.chain(c)) for at, c in sorted(marks["bases"], key=_FIRST)), 2)
+    for mark in ("decorators", "literals"):
+        out.add_rows(((at, out.word(w)) for at, w in sorted(marks[mark], key=_FIRST)), 2)
+    typed = sorted(dict(marks["typed"]).items())
+    out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
+    assigned = sorted(marks["assigned"], key=_FIRST)
+    out.add_rows(((at, size, *_near(at, *spans)) for at, size, *spans in assigned), 8)
+    out.add_rows(sorted(marks["sets"]), 2)
+    out.add_rows(([start, end - start] for start, end in sorted(marks["defaults"])), 2)
+
+
+_FIRST = itemgetter(0)
+
+
+def _receiver(out: ScopesWriter, node: Node, of: int) -> int:
+    """Return the number of the chain before a member; a dotted name is its negative size."""
+    return out.receiver(node.start_byte, node.end_byte, of) or out.chain(read_parts(node))
+
+
+def _apart(quiet: list[tuple[int, int, str]], out: ScopesWriter) -> Iterator[tuple[int, int, int]]:
+    """Yield where ranges start, less the sizes of those before, their sizes and their kinds."""
+    skipped = 0
+    for start, end, kind in quiet:
+        yield start - skipped, end - start, out.word(kind)
+        skipped += end - start
+
+
+def _near(at: int, *spans: tuple[int, int]) -> Iterator[int]:
+    """Yield the distance and the size of each span; zeros for one that is empty."""
+    for start, end in spans:
+        yield start - at if end else 0
+        yield end - start
 
 
 _MARKS = frozenset(
     {
-        *("key", "label", "member", "star", "global", "nonlocal", "field", "set", "receiver"),
+        *("key", "label", "member", "star", "global", "nonlocal", "field", "set"),
         *("taken", "given", "typed", "short", "head", "slash", "defaults"),
         *("export.name", "export.default", "export.whole", "export.open", "with"),
     }
@@ -159,25 +250,20 @@ def _join_bodies(found: dict[tuple[int, int], int]) -> None:
                 del found[start, minus_end]
 
 
-def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
-    """Record the places of one match: keys, labels, receivers, declared types, exports."""
+def _mark(seen: _SortedMatches, captures: Captures) -> None:
+    """Record the places of one match: keys, labels, declared types, exports."""
+    marks = seen.marks
     for capture, nodes in captures.items():
-        if capture == "receiver":  # most matches are one
-            for node in nodes:
-                marks["receivers"].append([captures["of"][0].start_byte, read_parts(node)])
-        elif capture in _PLACES:
+        if capture in _PLACES:
             marks[_PLACES[capture]] += [node.start_byte for node in nodes]
         elif capture == "key":
-            _keys(marks, nodes)
+            _keys(marks, nodes, seen.reading.language)
         elif capture == "set":
             for target, _ in (t for n in nodes if n.type not in _OPAQUE for t in _targets(n)):
-                text = (target.text or b"").decode("utf-8", "replace")
-                marks["sets"].append([text, target.start_byte])
+                marks["sets"].append((target.start_byte, target.end_byte - target.start_byte))
         elif capture in ("taken", "given"):
-            holder = captures.get("holder")
-            for node in nodes:
-                chain = read_parts(holder[0]) if holder else None
-                marks[capture].append([node.start_byte, chain])
+            chain = seen.chain(captures["holder"][0]) if "holder" in captures else 0
+            marks[capture] += [(node.start_byte, chain) for node in nodes]
         elif capture == "typed":
             for node in nodes:
                 _typed(marks, node, captures["type"][0])
@@ -189,9 +275,9 @@ def _mark(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
         marks["exports"] += read_exports(captures)
 
 
-def _keys(marks: dict[str, list[Any]], nodes: list[Node]) -> None:
+def _keys(marks: dict[str, list[Any]], nodes: list[Node], language: str) -> None:
     for node in nodes:
-        kind = literal_type(node)
+        kind = literal_type(node) if language == "go" else None
         if kind != VALUES:
             marks["keys"].append(node.start_byte)
             marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
@@ -203,51 +289,87 @@ def _typed(marks: dict[str, list[Any]], node: Node, kind: Node) -> None:
     marks["typed"].append([node.start_byte, read_type(_first_type(kind), node)])
 
 
-def _take(
-    reading: ScopeReading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]
-) -> None:
-    """Record one match other than a scope: a binding, a key, a label, an assigned attribute."""
-    if not _MARKS.isdisjoint(captures):
-        _mark(marks, captures)
-        for how in ("global", "nonlocal"):
-            for node in captures.get(how, ()):
-                name = (node.text or b"").decode("utf-8", "replace")
-                reading.moved.append([reading.home(node.start_byte, "var"), name, how])
-        if "field" in captures:
-            _field(marks, captures, _spans(captures))
-    if any(capture.startswith("bind.") for capture in captures):
-        _bind(reading, marks, captures)
+def _take(seen: _SortedMatches, captures: Captures) -> None:
+    """Record one match other than a scope or a binding: a key, a label, an assigned attribute."""
+    _mark(seen, captures)
+    reading = seen.reading
+    for how in _MOVED.intersection(captures):
+        for node in captures[how]:
+            name = (node.text or b"").decode("utf-8", "replace")
+            reading.moved.append([reading.home(node.start_byte, "var"), name, how])
+    if "field" in captures:
+        _field(seen.marks, captures, _spans(captures))
 
 
-def _bind(
-    reading: ScopeReading, marks: dict[str, list[Any]], captures: dict[str, list[Node]]
-) -> None:
+_MOVED = frozenset({"global", "nonlocal"})
+
+
+def _bind(seen: _SortedMatches, captures: Captures, binds: list[tuple[str, str]]) -> None:
     """Record the names that one match declares."""
-    spans = _spans(captures)
-    value = next((captures[c][0] for c in ("value", "each") if c in captures), None)
+    reading = seen.reading
+    bound = _BoundNames(
+        _spans(captures) if len(captures) > len(binds) else _NONE,
+        next((captures[c][0] for c in ("value", "each") if c in captures), None),
+        "each" in captures,
+        max((node.end_byte for node in captures.get("from", ())), default=-1),
+    )
+    simple = reading.language not in NOMINAL and not bound.each
+    for capture, how in binds:
+        for node in captures[capture]:
+            if simple and how not in _UNTOLD and node.type == "identifier":
+                known = _value_parts(bound.value, WHOLE) if bound.value is not None else None
+                told = (reading.out.value(known, bound.spans[1]), 0, 0) if known else (0, 0, 0)
+                start = bound.visible if bound.visible >= 0 else node.start_byte
+                reading.declare(node, how, start, bound.spans, WHOLE, told)
+            else:
+                if node.type not in _NAMES:
+                    seen.marks["assigned"] += _set_members(node)
+                _bind_pattern(reading, captures, node, how, bound)
+
+
+_UNTOLD = frozenset({"typeparam", "rest"})
+"""Kinds of names that are seen before they stand, or take no whole value."""
+
+
+class _BoundNames(NamedTuple):
+    """What a match says of the names that it declares."""
+
+    spans: Any
+    value: Node | None
+    each: bool  # they take the elements of the value
+    visible: int  # where they begin to be seen; -1 where they stand
+
+
+def _bind_pattern(
+    reading: ScopeReading, captures: Captures, node: Node, how: str, bound: _BoundNames
+) -> None:
+    """Record the names of a pattern, with the part of the value that each takes."""
+    form, nominal = node.type, reading.language in NOMINAL
+    told = (nominal or how != "rest") and (form in _NAMES or form in _LISTS)
+    listed = form == "expression_list"  # Go: the second is the element
+    for target, pick in _targets(node):
+        start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)
+        of_each = (listed and pick == 1) or (told and not listed and pick == WHOLE)
+        if of_each if bound.each else told:
+            _declare_part(reading, captures, bound, (target, how, start, pick))
+        else:
+            reading.declare(target, how, start, _NONE, WHOLE)
+
+
+def _declare_part(
+    reading: ScopeReading, captures: Captures, bound: _BoundNames, one: tuple[Node, str, int, int]
+) -> None:
+    """Declare a name of a pattern with its value: all of it, each element, or the n-th."""
+    target, how, start, pick = one
     nominal = reading.language in NOMINAL
-    each = "each" in captures
-    ends = [node.end_byte for node in captures.get("from", ())]
-    for capture, nodes in captures.items():
-        if not capture.startswith("bind."):
-            continue
-        how = capture[5:]
-        for node in nodes:
-            marks["assigned"] += _set_members(node) if node.type not in _NAMES else ()
-            told = (nominal or how != "rest") and (node.type in _NAMES or node.type in _LISTS)
-            for target, pick in _targets(node):
-                start = max(ends) if ends else visible_from(target, how, reading.language)
-                listed = node.type == "expression_list"  # Go: the second is the element
-                if (each and listed and pick == 1) or (
-                    told and not (each and (listed or pick != WHOLE))
-                ):
-                    kind = type_of(captures, target, value) if nominal else None
-                    part = EACH if each and (kind is None or "type" not in captures) else pick
-                    known = value if nominal or not each else None
-                    chain = _value_parts(known, WHOLE if each else pick) if known else None
-                    reading.declare(target, how, start, spans, part, chain, kind)
-                else:
-                    reading.declare(target, how, start, _NONE, WHOLE)
+    kind = type_of(captures, target, bound.value) if nominal else None
+    part = EACH if bound.each and (kind is None or "type" not in captures) else pick
+    value = bound.value if nominal or not bound.each else None
+    chain = _value_parts(value, WHOLE if bound.each else pick) if value is not None else None
+    number = reading.out.value(chain, bound.spans[1] if part == WHOLE else (0, 0))
+    place = int(str(kind[0])) if kind else 0
+    told = (number, reading.out.type(kind), place)
+    reading.declare(target, how, start, bound.spans, part, told)
 
 
 _NONE = ((0, 0), (0, 0))
@@ -256,11 +378,10 @@ _NONE = ((0, 0), (0, 0))
 def _field(
     marks: dict[str, list[Any]], captures: dict[str, list[Node]], spans: tuple[Any, ...]
 ) -> None:
-    owner = captures["object"][0].text if "object" in captures else b"this"
+    owner = captures["object"][0] if "object" in captures else None
+    told = (owner.start_byte, owner.end_byte) if owner is not None else (0, 0)
     for node in captures["field"]:
-        name = (node.text or b"").decode("utf-8", "replace")
-        told = (owner or b"")[:100].decode("utf-8", "replace")
-        marks["assigned"].append([name, node.start_byte, told, *spans])
+        marks["assigned"].append([node.start_byte, node.end_byte - node.start_byte, told, *spans])
 
 
 def _set_members(pattern: Node) -> Iterator[list[Any]]:
@@ -270,8 +391,8 @@ def _set_members(pattern: Node) -> Iterator[list[Any]]:
         here = stack.pop()
         owner, name = here.child_by_field_name("object"), here.child_by_field_name("attribute")
         if here.type == "attribute" and owner is not None and name is not None:
-            told = ((one.text or b"")[:100].decode("utf-8", "replace") for one in (name, owner))
-            yield [next(told), name.start_byte, next(told), *_NONE]
+            size = name.end_byte - name.start_byte
+            yield [name.start_byte, size, (owner.start_byte, owner.end_byte), *_NONE]
         elif here.type not in _OPAQUE or here.type == "parenthesized_expression":
             stack += here.named_children
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.read import MAX_VALUE
 from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
-from gitindex.languages.syntax.parser import parse_matches
+from gitindex.languages.syntax.parser import parse_tree, query_matches
 from gitindex.languages.syntax.source import read_source
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ def read_flow(data: bytes, language: str) -> bytes:
     text = read_source(data).data
     if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
         return b""
-    parsed = parse_matches(text, language, "flow")
-    if parsed is None:
+    root = parse_tree(text, language)
+    matches = query_matches(root, language, "flow") if root is not None else None
+    if matches is None:
         return b""
     told: dict[str, list[Any]] = {
         "returns": [],
@@ -29,7 +30,7 @@ def read_flow(data: bytes, language: str) -> bytes:
         "decorated": [],
         "items": [],
     }
-    for _, captures in parsed[0]:
+    for _, captures in matches:
         for capture, nodes in captures.items():
             if capture == "return":
                 told["returns"] += map(_span, nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,16 +30,15 @@ def keep_quiet(quiet: dict[tuple[int, int], str], node: Node, kind: str) -> None
         quiet[key] = kind
 
 
-def nested(quiet: dict[tuple[int, int], str]) -> list[list[Any]]:
-    """Return sorted ranges with their container; a string in a dynamic range is dynamic too."""
-    rows: list[list[Any]] = []
-    stack: list[int] = []
+def nested(quiet: dict[tuple[int, int], str]) -> list[tuple[int, int, str]]:
+    """Return sorted ranges: start, end and kind; a string in a dynamic range is dynamic too."""
+    rows: list[tuple[int, int, str]] = []
+    stack: list[tuple[int, str]] = []  # ends and kinds of those around
     for (start, minus_end), kind in sorted(quiet.items()):
-        while stack and rows[stack[-1]][1] <= start:
+        while stack and stack[-1][0] <= start:
             stack.pop()
-        around = rows[stack[-1]][2] if stack else ""
-        if kind == "string" and around in _WHOLE:
-            kind = around
-        rows.append([start, -minus_end, kind, stack[-1] if stack else -1])
-        stack.append(len(rows) - 1)
+        if kind == "string" and stack and stack[-1][1] in _WHOLE:
+            kind = stack[-1][1]
+        rows.append((start, -minus_end, kind))
+        stack.append((-minus_end, kind))
     return rows

@@ -14,7 +14,6 @@ from gitindex.languages.slicing.walk import (
     ValueRole,
     Walker,
     field_of,
-    text_of,
 )
 
 if TYPE_CHECKING:
@@ -151,13 +150,16 @@ def _read_switch(reader: Reader, node: Node, depth: int) -> list[Statement]:
         labels = [c for c in group.named_children if c.type == "switch_label"]
         others = [c for c in group.named_children if c.type != "switch_label"]
         parts = [(c, NodeContext()) for label in labels for c in label.named_children]
-        made = braces.case(reader, group, parts, reader.sequence(others, depth + 1))
-        cases.append(made)
-        if group.type != "switch_rule":
-            traits.append(Trait.FALLS)
-        if any(text_of(label).startswith("default") for label in labels):
-            traits.append(Trait.COMPLETE)
+        cases.append(braces.case(reader, group, parts, reader.sequence(others, depth + 1)))
+        traits += _traits(group, labels)
     return [reader.make(StatementKind.SWITCH, head, *traits, cases=cases)]
+
+
+def _traits(group: Node, labels: list[Node]) -> list[Trait]:
+    """Return whether a case falls through, and whether it is the default."""
+    falls = [Trait.FALLS] if group.type != "switch_rule" else []
+    is_default = any(label.children[0].type == "default" for label in labels)
+    return [*falls, Trait.COMPLETE] if is_default else falls
 
 
 def _read_synchronized(reader: Reader, node: Node, depth: int) -> list[Statement]:

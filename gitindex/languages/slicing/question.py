@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.escape import utf16_length
 from gitindex.languages.scopes.model import FileScopes
@@ -13,11 +13,15 @@ from gitindex.languages.slicing import ecma, go, java, python
 from gitindex.languages.slicing.analysis import Analysis, lines_of
 from gitindex.languages.slicing.flow import DefSite, UseSite
 from gitindex.languages.slicing.graph import TooLarge
-from gitindex.languages.slicing.ir import VariableRead, VariableWrite
+from gitindex.languages.slicing.ir import Statement, VariableRead, VariableWrite
 from gitindex.languages.slicing.units import UnitQuery, find_line, find_name
 from gitindex.languages.slicing.wire import SliceQuestion, decode
+from gitindex.languages.syntax.extract import MAX_BYTES, MAX_NESTING, nesting
 from gitindex.languages.syntax.parser import parse_tree
 from gitindex.languages.syntax.source import read_source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 GRAMMARS = {
     "python": python.GRAMMAR,
@@ -47,7 +51,7 @@ def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str,
     if root is None:
         return _no("unsupported", f"no grammar for {language} is installed")
     grammar, line = GRAMMARS[language], question.line - 1
-    scopes = scopes_of(text, language)
+    scopes = scopes_of(root, text, language)
     if question.column is None:
         found = find_line(root, grammar, scopes, line)
     else:
@@ -61,9 +65,11 @@ def slice_text(data: bytes, language: str, question: SliceQuestion) -> dict[str,
         return _no("error", f"the function {_where(question)} is too large to slice")
 
 
-def scopes_of(text: bytes, language: str) -> FileScopes | None:
-    """Return the scopes of a text; None if it is too deeply nested."""
-    payload = read_scopes(text, language)
+def scopes_of(root: Node, text: bytes, language: str) -> FileScopes | None:
+    """Return the scopes of a parsed text; None if it is too deeply nested."""
+    if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
+        return None
+    payload = read_scopes(root, text, language)
     return FileScopes(payload, language, text) if payload else None
 
 
@@ -136,11 +142,7 @@ def _flow(analysis: Analysis, asked: UnitQuery) -> tuple[set[DefSite], set[UseSi
     definitions: set[DefSite] = set()
     made: set[DefSite] = set()
     for statement in asked.statements:
-        is_name = asked.definition is not None or asked.use is not None
-        uses = [asked.use] if asked.use else [] if is_name else statement.uses
-        written = (
-            [asked.definition] if asked.definition else [] if is_name else statement.definitions
-        )
+        uses, written = _names_of(asked, statement)
         for use in uses:
             definitions |= analysis.definitions_of(statement.id, use)
         made |= {DefSite(statement.id, definition) for definition in written}
@@ -149,6 +151,18 @@ def _flow(analysis: Analysis, asked: UnitQuery) -> tuple[set[DefSite], set[UseSi
     sources = made if asked.definition is not None or asked.use is None else definitions
     read = (analysis.uses_of(site.statement, site.definition) for site in sources)
     return definitions, set().union(*read)
+
+
+def _names_of(
+    asked: UnitQuery, statement: Statement
+) -> tuple[Iterable[VariableRead], Iterable[VariableWrite]]:
+    """Return what the question is about: its variable, else all of the statement."""
+    if asked.definition is None and asked.use is None:
+        return statement.uses, statement.definitions
+    return (
+        [asked.use] if asked.use is not None else [],
+        [asked.definition] if asked.definition is not None else [],
+    )
 
 
 def _role(asked: UnitQuery) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.visibility import Surface
@@ -15,15 +14,10 @@ if TYPE_CHECKING:
 
     from gitindex.languages.syntax.parser import Captures
 
-_ALL = compile_later(
-    rb"__all__\s*(?::[^=\n]+)?(?:\+?=\s*|\.(?:extend|append)\(\s*)([\[(][^\])]*|[\"'][^\"']*)"
-)
-_LITERAL = compile_later(r"[\"']([^\"'\n]+)[\"']?")
-_MEMBER = compile_later(rb"exports\.([\w$]+)\s*=(?!=)")
-_WHOLE = compile_later(rb"exports\s*=\s*(?:\{([^{}()]*)\}|([\w$]+)\s*[;\n])")
-_KEY = compile_later(r"(?:^|,)\s*([\w$]+)\s*(?::\s*([\w$]+))?")
-
-
+_ECMA = frozenset({"javascript", "typescript", "tsx"})
+_LISTS = ("list", "tuple", "set", "binary_operator", "parenthesized_expression", "argument_list")
+_KEYS = ("property_identifier", "shorthand_property_identifier", "string")
+_ASSIGNMENT = "assignment_expression"
 _GROUPS = frozenset({"namespace", "package"})
 
 
@@ -38,8 +32,8 @@ class Exports(NamedTuple):
 def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
     """Return the exports that a file lists; empty for languages that mark each symbol instead."""
     if language == "python":
-        return _python(data)
-    if language in ("javascript", "typescript", "tsx"):
+        return _python(data, captures)
+    if language in _ECMA:
         return _ecma(data, captures)
     return Exports((), Surface(frozenset(), is_script=False))
 
@@ -67,31 +61,76 @@ def _is_top(scope: CapturedRange) -> bool:
     return outer is None
 
 
-def _python(data: bytes) -> Exports:
-    listed: list[str] = []
-    at = data.find(b"__all__")
-    while at >= 0:
-        match = _ALL.match(data, at) if at == 0 or data[at - 1 : at] == b"\n" else None
-        if match:
-            listed += _LITERAL.findall(match.group(1).decode("utf-8", "replace"))
-        at = data.find(b"__all__", match.end() if match else at + 7)
+def _python(data: bytes, captures: Captures) -> Exports:
+    lists = filter(None, map(_given, _nodes_of(b"__all__", data, captures)))
+    listed = [name for node in lists if not _is_inner(node) for name in _literals(node)]
+    aliases = _in_order(captures.get("export.alias", ()))
+    aliased = [_text(node.text) for node in aliases if not _is_inner(node)]
     surface = Surface(frozenset(listed), is_script=False)
-    return Exports(tuple(dict.fromkeys(listed)), surface, complete=bool(listed))
+    names = tuple(dict.fromkeys((*listed, *aliased)))
+    return Exports(names, surface, complete=bool(listed))
+
+
+def _in_order(nodes: Iterable[Node]) -> list[Node]:
+    """Return captured nodes as in the text: tree-sitter lists them in an order that varies."""
+    return sorted(nodes, key=lambda node: node.start_byte)
+
+
+def _nodes_of(word: bytes, data: bytes, captures: Captures) -> Iterator[Node]:
+    """Yield the leaves of the tree that are this word. A query for it would cost all files."""
+    at = data.find(word)
+    while at >= 0:
+        node = captures["root"][0].descendant_for_byte_range(at, at + len(word))
+        if node is not None and node.byte_range == (at, at + len(word)):
+            yield node
+        at = data.find(word, at + len(word))
+
+
+def _given(name: Node) -> Node | None:
+    """Return what is assigned to `__all__`, or the arguments of a method of it."""
+    holder = name.parent if name.type == "identifier" else None
+    if holder is not None and holder.type == "attribute":
+        call = holder.parent
+        return call.child_by_field_name("arguments") if call and call.type == "call" else None
+    if holder is None or holder.child_by_field_name("left") != name:
+        return None
+    return holder.child_by_field_name("right")
+
+
+def _is_inner(node: Node) -> bool:
+    """Is a place inside a function or a class?"""
+    outer = node.parent
+    while outer is not None and outer.type not in ("function_definition", "class_definition"):
+        outer = outer.parent
+    return outer is not None
+
+
+def _literals(node: Node) -> Iterator[str]:
+    """Yield the strings of a list, a tuple or a sum of them."""
+    if node.type == "string":
+        yield "".join(
+            _text(part.text) for part in node.named_children if part.type == "string_content"
+        )
+    elif node.type in _LISTS:
+        for child in node.named_children:
+            yield from _literals(child)
 
 
 def _ecma(data: bytes, captures: Captures) -> Exports:
     names: dict[str, str] = {}  # exported name -> local name
-    for node in sorted(captures.get("export.item", ()), key=lambda node: node.start_byte):
+    for node in _in_order(captures.get("export.item", ())):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         local = _text(name.text if name else None)
         names[_text(alias.text) if alias else local] = "" if _is_passed_on(node) else local
     if "export.anonymous" in captures:
         names["default"] = "default"
-    for node in captures.get("export.default", ()):
+    for node in _in_order(captures.get("export.default", ())):
         names["default"] = _text(node.text)
-    names.update(_common_js(data))
-    modular = bool(names) or "export" in captures or "import" in captures
-    return Exports(tuple(names), Surface(frozenset(names.values()), is_script=not modular))
+    common = dict(_common_js(data, captures))
+    names.update(common)
+    modular = bool(names) or any(key in captures for key in ("export", "import"))
+    surface = Surface(frozenset((*names.values(), *common)), is_script=not modular)
+    return Exports(tuple(names), surface)
 
 
 def _is_passed_on(specifier: Node) -> bool:
@@ -100,30 +139,109 @@ def _is_passed_on(specifier: Node) -> bool:
     return statement is not None and statement.child_by_field_name("source") is not None
 
 
-def _common_js(data: bytes) -> dict[str, str]:
-    """Read `exports.a = …`, `module.exports = a` and `module.exports = { a, b: c }`."""
-    names: dict[str, str] = {}
-    at = data.find(b"exports")
-    while at >= 0:
-        if data[max(0, at - 7) : at] == b"module." or not _is_name(data[at - 1 : at]):
-            _add_assigned(names, data, at)
-        at = data.find(b"exports", at + 7)
-    return names
+class _Member(NamedTuple):
+    """A name that a CommonJS module exports."""
+
+    key: Node
+    value: Node | None
+    holder: Node  # the range of its definition
+    name: Node  # what spells its name there
+    capture: str  # of that name
 
 
-def _is_name(char: bytes) -> bool:
-    return char.isalnum() or char in (b"_", b"$", b".")
+def _common_js(data: bytes, captures: Captures) -> Iterator[tuple[str, str]]:
+    """Yield what `exports.a = …` and `module.exports = { a, b: c }` export, with the local name.
+
+    Adds them to the captures as definitions, whatever their values are.
+    """
+    members: list[_Member] = []
+    for node in _nodes_of(b"exports", data, captures):
+        target = _object(node)
+        if target is None:
+            continue
+        whole = _assigned(target)
+        if whole is not None and whole.type == "identifier":
+            yield "default", _text(whole.text)
+        members += _members(target, whole)
+    for member in members:
+        local = member.value if member.value and member.value.type == "identifier" else member.key
+        yield _text(member.key.text), _text(local.text)
+    # One that passes on what has its name defines nothing.
+    _define([m for m in members if m.value is None or m.value.text != m.key.text], captures)
 
 
-def _add_assigned(names: dict[str, str], data: bytes, at: int) -> None:
-    if member := _MEMBER.match(data, at):
-        name = _text(member.group(1))
-        names[name] = name
-    elif whole := _WHOLE.match(data, at):
-        if whole.group(2):
-            names["default"] = _text(whole.group(2))
-        for key, value in _KEY.findall(_text(whole.group(1))):
-            names[key] = value or key
+def _define(members: list[_Member], captures: Captures) -> None:
+    for capture in sorted({member.capture for member in members}):
+        names = captures.setdefault(capture, [])
+        places = {node.start_byte for node in names}
+        for member in members:
+            if member.capture == capture and member.name.start_byte not in places:
+                names.append(member.name)
+    if members:
+        captures.setdefault("def.variable", []).extend(member.holder for member in members)
+
+
+def _members(target: Node, whole: Node | None) -> Iterator[_Member]:
+    """Yield the names that the statement around `exports` gives to a module."""
+    holder = target.parent
+    kind = holder.type if holder is not None else ""
+    if holder is not None and kind in ("member_expression", "subscript_expression"):
+        yield from _assigned_member(holder)
+    elif holder is not None and kind == "arguments":
+        yield from _defined_property(holder)
+    elif whole is not None and whole.type == "object":
+        yield from filter(None, map(_entry, whole.named_children))
+
+
+def _object(node: Node) -> Node | None:
+    """Return `exports` or `module.exports` at the word; None if it is something else."""
+    holder = node.parent
+    if node.type == "property_identifier" and holder is not None:
+        owner = holder.child_by_field_name("object")
+        return holder if owner is not None and owner.text == b"module" else None
+    return node if node.type == "identifier" else None
+
+
+def _assigned(node: Node) -> Node | None:
+    """Return the last value of `node = … = value`; None if nothing is assigned to it."""
+    value = node.parent
+    if value is None or value.type != _ASSIGNMENT or value.child_by_field_name("left") != node:
+        return None
+    while value is not None and value.type == _ASSIGNMENT:
+        value = value.child_by_field_name("right")
+    return value
+
+
+def _assigned_member(member: Node) -> Iterator[_Member]:
+    value = _assigned(member)
+    index = member.child_by_field_name("index")
+    key = member.child_by_field_name("property") or index
+    if value is None or key is None or member.parent is None:
+        return
+    if index is None:
+        yield _Member(key, value, member.parent, member, "name.path")
+    elif index.type == "string":
+        yield _Member(key, value, member.parent, index, "name.marked")
+
+
+def _defined_property(arguments: Node) -> Iterator[_Member]:
+    """`Object.defineProperty(exports, "name", …)`."""
+    call, parts = arguments.parent, arguments.named_children
+    function = call.child_by_field_name("function") if call is not None else None
+    property_of = function.child_by_field_name("property") if function is not None else None
+    if call is None or property_of is None or property_of.text != b"defineProperty":
+        return
+    if len(parts) > 1 and parts[1].type == "string":
+        yield _Member(parts[1], None, call, parts[1], "name.marked")
+
+
+def _entry(node: Node) -> _Member | None:
+    """Return an entry of `{ a, b: c, d() {} }`; None if its name is computed."""
+    key = node.child_by_field_name("key") or node.child_by_field_name("name") or node
+    if key.type not in _KEYS:
+        return None
+    value = node if key is node else node.child_by_field_name("value")
+    return _Member(key, value, node, key, "name.marked" if key.type == "string" else "name")
 
 
 def _text(raw: bytes | None) -> str:

@@ -6,12 +6,13 @@ from itertools import accumulate
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts
+from gitindex.languages.scopes.read import read_scopes
 from gitindex.languages.syntax.flags import Reading, read_flags
 from gitindex.languages.syntax.imports import read_imports
 from gitindex.languages.syntax.interface import interface_hash, reexports
 from gitindex.languages.syntax.macros import Span, mask_macros
 from gitindex.languages.syntax.outline import read_outline
-from gitindex.languages.syntax.parser import Parsed, parse
+from gitindex.languages.syntax.parser import Parsed, parse, parse_tree
 from gitindex.languages.syntax.postings import build_postings
 from gitindex.languages.syntax.source import SourceText, count_lines, read_source, readable
 from gitindex.languages.table import TEXT
@@ -27,20 +28,40 @@ _OTHERS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
 _STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
 
 
-def extract_facts(data: bytes, language: str) -> BlobFacts:
-    """Return symbols, imports, exports, flags and postings of a blob; partial if it is broken."""
+def extract_facts(data: bytes, language: str, scopes: bool = True) -> BlobFacts:
+    """Return symbols, imports, exports, flags and postings of a blob; partial if it is broken.
+
+    `scopes`: the scopes, too, which cost as much as all the rest.
+    """
     source = read_source(data)
-    if language == TEXT:
-        return _lexical(source, language, "")
-    if len(source.data) > MAX_BYTES:
-        return _lexical(source, language, "oversize")
-    if nesting(source.data) > MAX_NESTING:
-        return _lexical(source, language, "nesting")
+    reason = _why_unparsed(source, language)
+    if reason is not None:
+        return _lexical(source, language, reason)
     masked = mask_macros(source.data, language)
     parsed = parse(readable(source, masked.data), language)
     if parsed is None:
         return _lexical(source, language, "no_grammar")
-    return _facts(source, language, parsed, masked.spans)
+    facts = _facts(source, language, parsed, masked.spans)
+    return (
+        facts._replace(scopes=read_scopes(parsed.root, source.data, language)) if scopes else facts
+    )
+
+
+def extract_scopes(data: bytes, language: str) -> bytes:
+    """Return the scopes of a blob alone, equal to those of its facts; empty if it has none."""
+    source = read_source(data)
+    if _why_unparsed(source, language) is not None:
+        return b""
+    root = parse_tree(readable(source, mask_macros(source.data, language).data), language)
+    return b"" if root is None else read_scopes(root, source.data, language)
+
+
+def _why_unparsed(source: SourceText, language: str) -> str | None:
+    if language == TEXT:
+        return ""
+    if len(source.data) > MAX_BYTES:
+        return "oversize"
+    return "nesting" if nesting(source.data) > MAX_NESTING else None
 
 
 def _lexical(source: SourceText, language: str, reason: str) -> BlobFacts:

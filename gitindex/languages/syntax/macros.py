@@ -30,6 +30,12 @@ _AT_START = compile_later(
     b"|".join((_BEFORE_TYPE, _BEFORE_DECLARATION, _BEFORE_CONSTRUCTOR, _ALONE)), re.MULTILINE
 )
 """Each alternative has one group: the macro."""
+# `AP_DECLARE(int) f(void);`: the type is kept, the macro's name and brackets are not.
+_AROUND_TYPE = compile_later(
+    rb"[ \t]*"
+    + _STORAGE
+    + rb"([A-Z][A-Z0-9_]{2,}\()[\w \t*]+(\))(?=[ \t*]+[a-z_]\w*[ \t]*\([^()]*\)\s*[;{])"
+)
 _IN_LINE = compile_later(_BEFORE_NAME)
 # Begins with a plain newline, so the regex engine searches for one byte.
 _CANDIDATE = compile_later(rb"\n(?=[ \t]*" + _STORAGE + rb"[A-Z][A-Z0-9_]{2})")
@@ -55,7 +61,8 @@ def mask_macros(data: bytes, language: str) -> Masked:
     masked = bytearray(data)
     for start, end in spans:
         masked[start:end] = b" " * (end - start)
-    return Masked(bytes(masked), [_name_of(data, start) for start, _ in spans])
+    names = [_name_of(data, start) for start, _ in spans if data[start : start + 1] != b")"]
+    return Masked(bytes(masked), names)
 
 
 def _macro_spans(data: bytes) -> list[Span]:
@@ -64,6 +71,8 @@ def _macro_spans(data: bytes) -> list[Span]:
     for start in (0, *lines):
         if match := _AT_START.match(data, start):
             spans.append(match.span(match.lastindex or 0))
+        elif match := _AROUND_TYPE.match(data, start):
+            spans += [match.span(1), match.span(2)]
     for word in (b"class ", b"struct "):
         at = data.find(word)
         while at >= 0:

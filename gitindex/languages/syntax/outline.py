@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitindex.base.compiled import LIBRARY
 from gitindex.languages.facts import Symbol
 from gitindex.languages.syntax.details import Comments, Details, plain_comment, skip_blank
-from gitindex.languages.syntax.exports import Exports, exported_names, read_exports
+from gitindex.languages.syntax.exports import (
+    Exports,
+    exported_names,
+    read_exports,
+)
 from gitindex.languages.syntax.interface import surface_of
 from gitindex.languages.syntax.kinds import VALUES
 from gitindex.languages.syntax.scopes import CapturedRange
@@ -39,9 +43,9 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     """Return symbols in file order, with their visibility from outside."""
     starts = line_starts(data)
     comments = _comments(captures)
+    exports = read_exports(data, captures, language)  # adds definitions
     found = sweep(data, captures, _attached(data, captures))
     details = Details(data, starts, comments)
-    exports = read_exports(data, captures, language)
     seen = _visible(found, data, exports, language)
     symbols = _symbols(found, details, seen)
     surface = surface_of((s for s in found if seen[s.ordinal]), symbols, details)

@@ -26,7 +26,12 @@ class Parsed(NamedTuple):
     """The captures of one query in one blob. The nodes keep the tree alive: never store one."""
 
     captures: Captures
-    has_error: bool
+    root: Node
+
+    @property
+    def has_error(self) -> bool:
+        """Is some part of the text broken?"""
+        return self.root.has_error
 
 
 class _Tools(NamedTuple):
@@ -40,7 +45,9 @@ def parse(data: bytes, language: str) -> Parsed | None:
     if tools is None:
         return None
     root = tools.parser.parse(data).root_node
-    return Parsed(QueryCursor(tools.query).captures(root), root.has_error)
+    captures = QueryCursor(tools.query).captures(root)
+    captures["root"] = [root]
+    return Parsed(captures, root)
 
 
 def parse_tree(data: bytes, language: str) -> Node | None:
@@ -49,15 +56,10 @@ def parse_tree(data: bytes, language: str) -> Node | None:
     return None if grammar is None else Parser(grammar).parse(data).root_node
 
 
-def parse_matches(
-    data: bytes, language: str, query: str
-) -> tuple[list[tuple[int, Captures]], bool] | None:
-    """Return the matches of another query of the language, and whether the text is broken."""
+def query_matches(root: Node, language: str, query: str) -> list[tuple[int, Captures]] | None:
+    """Return the matches of another query of the language in a parsed text; None without one."""
     tools = _tools(language, query)
-    if tools is None:
-        return None
-    root = tools.parser.parse(data).root_node
-    return QueryCursor(tools.query).matches(root), root.has_error
+    return None if tools is None else QueryCursor(tools.query).matches(root)
 
 
 @cache

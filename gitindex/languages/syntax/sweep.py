@@ -72,14 +72,17 @@ class Sweep:
                 continue
             while stack and stack[-1].end <= start:
                 stack.pop()
-            if OUTER <= rank <= GUARD:
-                if not stack or not _is_idle(stack[-1], start, rank, kind):
-                    self._open(CapturedRange(rank, kind, start, -minus_end))
-            elif rank in _NAMES:
-                self._name(start, -minus_end, rank)
-            else:
-                self._detail(start, -minus_end, rank)
+            self._take(start, -minus_end, rank, kind)
             idle_until = _idle_until(stack[-1], start) if stack else 0
+
+    def _take(self, start: int, end: int, rank: int, kind: str) -> None:
+        if OUTER <= rank <= GUARD:
+            if not self.stack or not _is_idle(self.stack[-1], start, rank, kind):
+                self._open(CapturedRange(rank, kind, start, end))
+        elif rank in _NAMES:
+            self._name(start, end, rank)
+        else:
+            self._detail(start, end, rank)
 
     def _open(self, scope: CapturedRange) -> None:
         """Push a range on the stack, with the properties it inherits from the enclosing one."""
@@ -123,13 +126,13 @@ class Sweep:
 
     def _name(self, start: int, end: int, rank: int) -> None:
         owner = self.stack[-1].namer() if self.stack else None
-        if owner is None or 0 <= owner.body <= start or _is_local(owner):
+        if owner is None or not _takes_names(owner, start):
             return
         text = self._text(start, end)
         if owner.rank == IMPL:
             owner.prefix = owner.prefix or text
             return
-        if (owner.kind == "key" and owner.depth > MAX_KEY_DEPTH) or text == "_":
+        if text == "_":
             return
         if owner.name:
             owner = _twin(owner)
@@ -150,7 +153,7 @@ class Sweep:
 def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
     """Return the named definitions of a file, outermost first, each with its parent."""
     found = _named(data, captures, attached)
-    found += attributes(data, captures, found)
+    found += attributes(captures, found)
     found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
     for ordinal, scope in enumerate(found):
         scope.ordinal = ordinal
@@ -213,16 +216,12 @@ def _received(text: str, prefix: str) -> str:
 
 def _place(scope: CapturedRange) -> None:
     """Set a named scope's parent and qualified name; its parents must be done before."""
-    outer, prefix = scope.outer, scope.prefix
-    if scope.kind == "property" and outer is not None:
-        scope.kind, outer = "field", outer.outer
-    if outer is not None and outer.kind == "type" and scope.kind in TYPES:
-        outer = outer.outer  # a struct named inside a typedef is its sibling
+    outer, prefix = _holder_of(scope), scope.prefix
     if outer is not None:
         _adapt_kind(scope, outer)
-        while outer is not None and outer.ordinal < 0:
-            prefix = prefix or outer.prefix
-            outer = outer.outer
+    while outer is not None and outer.ordinal < 0:
+        prefix = prefix or outer.prefix
+        outer = outer.outer
     if outer is not None:
         scope.parent = outer.ordinal
         prefix = f"{outer.qualified}.{prefix}" if prefix else outer.qualified
@@ -231,6 +230,23 @@ def _place(scope: CapturedRange) -> None:
     scope.qualified = f"{prefix}.{scope.name}" if prefix else scope.name
     if scope.kind == "variable" and scope.name.isupper():
         scope.kind = "constant"
+
+
+def _holder_of(scope: CapturedRange) -> CapturedRange | None:
+    """Return the range that holds a symbol, which is not always the one around it."""
+    outer = scope.outer
+    if scope.kind == "property" and outer is not None:  # a parameter that is a field of the class
+        scope.kind, outer = "field", outer.outer
+    if outer is not None and outer.kind == "type" and scope.kind in TYPES:
+        outer = outer.outer  # a struct named inside a typedef is its sibling
+    return outer
+
+
+def _takes_names(owner: CapturedRange, start: int) -> bool:
+    """Can a name at a place be that of a range? Not in its body, nor of a local value or a deep key."""
+    if 0 <= owner.body <= start or _is_local(owner):
+        return False
+    return owner.kind != "key" or owner.depth <= MAX_KEY_DEPTH
 
 
 def _twin(owner: CapturedRange) -> CapturedRange:

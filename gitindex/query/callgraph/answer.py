@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
-from gitindex.query.absence import certify
+from gitindex.query.absence import partition
 from gitindex.query.callgraph.notes import file_notes, note_fields
 from gitindex.query.callgraph.walk import CallEdge, CallNode, GraphQuery, Walk, node_order
 from gitindex.query.names.finder import Finder
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gitindex.base.answers import CallGraphAnswer
 
 __all__ = ["GraphQuery", "call_graph"]
+
+MAX_POSSIBLE = 100
+"""Possible places that an answer about callers lists."""
 
 
 def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> CallGraphAnswer:
@@ -47,8 +50,8 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
     definition = roots[0].definition
     if definition is not None and wanted.direction is not Direction.CALLEES:
-        looked = walk.finder.find([definition])
-        fields |= certify(walk.finder.project, definition.name, looked, [definition]).fields()
+        part = partition(walk.finder, [definition])
+        fields |= part.fields(walk.finder.project, MAX_POSSIBLE)
     return cast("CallGraphAnswer", view.envelope(**fields))
 
 

@@ -22,6 +22,16 @@ MAX_STEPS = 10
 MAX_SITES = 60
 """Calls of one function whose arguments are read."""
 _CONSTRUCTORS = ("__init__", "__new__", "constructor")
+_WRAPPERS = frozenset({"partial", "functools.partial", "staticmethod", "classmethod"})
+"""Calls whose value runs their first argument."""
+_CALLBACKS = {"map": 0, "filter": 0, "reduce": 0} | dict.fromkeys(
+    ("sorted", "min", "max", "sort"), -1
+)
+"""Built-in functions of Python that call an argument: its position, or -1 for `key=`."""
+_VIEWS = frozenset(
+    {"values", "items", "copy", "list", "tuple", "set", "reversed", "sorted", "iter"}
+)
+"""Calls that give the elements of their container again."""
 
 
 class ValueFlow:
@@ -47,6 +57,11 @@ class ValueFlow:
             found = self._attribute(self._types.chain(chain, here), place.name, here)
         if not found and chain is None and meaning.state is not State.OUTSIDE:
             found = self._of_instance(place.name, here)
+        if not found and source.language == "python" and place.name in _CALLBACKS:
+            end = place.column + len(place.name.encode())
+            index = _CALLBACKS[place.name]
+            given = self._argument(source.path, place.line, end, index, "key" if index < 0 else "")
+            found = self.values(given, here)
         return self._complete(found, here)
 
     def others(
@@ -56,19 +71,38 @@ class ValueFlow:
         flow = self._project.flow(source.path)
         if flow is None:
             return
-        for span in flow.calls:
-            place = self._inside(source, definition, span)
+        calls = [(span, self._inside(source, definition, span)) for span in flow.calls]
+        for span, place in calls:
             for found in (
                 self._complete(self.values(flow.text(span), place), place) if place else ()
             ):
                 yield self._line(source, span[0]), found
+        for span, place in self._decorations(source, flow, definition):
+            for found in self.values(flow.text(span), place):
+                yield self._line(source, span[0]), found
         for methods, span in flow.implicit:
             place = self._inside(source, definition, span)
-            value = self._types.expression(flow.text(span), place) if place else None
-            if value is not None and value.kind is ValueKind.OBJECT and value.definition:
-                for method in methods:
-                    for found in self._types.member(value, method).definitions:
-                        yield self._line(source, span[0]), found
+            for found in self._implicit(methods, flow.text(span), place) if place else ():
+                yield self._line(source, span[0]), found
+
+    def _decorations(
+        self, source: FileNames, flow: FileFlow, definition: Definition | None
+    ) -> Iterator[tuple[Span, ExpressionPlace]]:
+        """Yield the decorators with arguments in a definition's own code: their result is called."""
+        for at, spans in flow.decorators.items():
+            decorated = next((s for s in source.symbols if self._offset(s) == at), None)
+            if decorated is not None and source.symbol(decorated.parent) == definition:
+                place = ExpressionPlace(source, decorated.parent, at)
+                yield from ((span, place) for span in spans if flow.text(span)[-1:] == ")")
+
+    def _implicit(
+        self, methods: Iterable[str], text: str, place: ExpressionPlace
+    ) -> Iterator[Definition]:
+        """Yield the methods that syntax calls on the value of an expression."""
+        value = self._types.expression(text, place)
+        if value.kind is ValueKind.OBJECT and value.definition:
+            for method in methods:
+                yield from self._types.member(value, method).definitions
 
     def values(self, text: str, place: ExpressionPlace) -> list[Definition]:
         """Return the functions and classes that an expression may evaluate to."""
@@ -88,30 +122,45 @@ class ValueFlow:
                 found = self._attribute(value, one.name, place)
                 return found or self._elements(one.base, repr(one.name), place)
             case "call":
-                if one.base in ("partial", "functools.partial"):
-                    return self.values(next(split_top(one.inner, ",")), place)
-                return [r for f in self.values(one.base, place) for r in self.results(f, place)]
+                return self._of_call(one, place)
+            case "item" if one.base == "globals()":
+                return self._named(one.inner.strip("\"'"), place)
             case "item":
                 return self._elements(one.base, one.inner, place)
         return []
 
+    def _of_call(self, one: Expression, place: ExpressionPlace) -> list[Definition]:
+        """Return the functions and classes that the result of a call may be."""
+        given = [part.strip() for part in split_top(one.inner, ",")]
+        if one.base in _WRAPPERS:
+            return self.values(given[0], place)
+        if one.base == "getattr" and len(given) > 1 and given[1][:1] in "\"'":
+            owner = self._types.expression(given[0], place)
+            return self._attribute(owner, given[1].strip("\"'"), place)
+        found = [r for f in self.values(one.base, place) for r in self.results(f, place)]
+        if not found and one.base.endswith(".get"):
+            return self._elements(one.base.removesuffix(".get"), given[0], place)
+        return found
+
     def results(self, function: Definition, place: ExpressionPlace) -> list[Definition]:
         """Return the functions and classes that a function may return."""
+        returned = self._returned(function, place)
+        found = [f for text, inner in returned for f in self.values(text, inner)]
+        return list(dict.fromkeys(found))
+
+    def _returned(
+        self, function: Definition, place: ExpressionPlace
+    ) -> Iterator[tuple[str, ExpressionPlace]]:
+        """Yield the expressions that a function returns."""
         source = self._project.source(function.path)
         flow = self._project.flow(function.path)
         if function.kind not in FUNCTIONS or source is None or flow is None:
-            return []
-        found: list[Definition] = []
-        for span in self._returns(source, flow, function):
-            inner = ExpressionPlace(source, function.ordinal, span[0], place.depth + 1)
-            found += self.values(flow.text(span), inner)
-        return list(dict.fromkeys(found))
-
-    def _returns(self, source: FileNames, flow: FileFlow, function: Definition) -> Iterator[Span]:
+            return
         for span in flow.returns:
             around = self._names.function_at(source, span[0])
             if around is not None and around.ordinal == function.ordinal:
-                yield span
+                inner = ExpressionPlace(source, function.ordinal, span[0], place.depth + 1)
+                yield flow.text(span), inner
 
     def _named(self, name: str, place: ExpressionPlace) -> list[Definition]:
         """Return what a bare name may be: every value that its scope gives it."""
@@ -120,7 +169,8 @@ class ValueFlow:
         resolved = scopes.resolve(name, place.at) if scopes is not None else None
         if scopes is None or resolved is None or resolved.kind == MODULE:
             meaning = self._names.lookup(source, name, place.scope, place.at)
-            return [f for d in meaning.definitions for f in self._runs(d, place)]
+            if meaning.definitions or scopes is None or resolved is None:
+                return [f for d in meaning.definitions for f in self._runs(d, place)]
         return self._declared(source, scopes, name, resolved.declarations, place)
 
     def _declared(
@@ -158,22 +208,35 @@ class ValueFlow:
         if one.kind == "import":
             meaning = self._names.imported_at(source, name, one.offset)
             return [f for d in meaning.definitions for f in self._runs(d, place)]
-        found = self._arguments(source, name, one, place) if one.kind == "param" else []
+        found = self._decorated_by(source, name, one) if one.kind == "param" else []
+        for text, pick, inner in self._bindings(source, scopes, name, one, place):
+            if pick == WHOLE:
+                found += self.values(text, inner)
+            else:
+                found += self._elements(text, str(pick) if pick >= 0 else "", inner)
+        return found
+
+    def _bindings(
+        self,
+        source: FileNames,
+        scopes: FileScopes,
+        name: str,
+        one: Declaration,
+        place: ExpressionPlace,
+    ) -> Iterator[tuple[str, int, ExpressionPlace]]:
+        """Yield the expressions that give a declaration its value, and what of each it takes."""
+        if one.kind == "param":
+            for text, where in self._arguments(source, name, one, place):
+                yield text, WHOLE, where
         bound = scopes.bound(one)
         if bound.value:
-            scope = self._names.function_at(source, one.offset)
-            inner = ExpressionPlace(
-                source, scope.ordinal if scope else -1, one.value[0], place.depth + 1
+            around = self._names.function_at(source, one.offset)
+            scope = around.ordinal if around else -1
+            yield (
+                bound.value,
+                bound.pick,
+                ExpressionPlace(source, scope, one.value[0], place.depth + 1),
             )
-            text = bound.value
-            if bound.pick == WHOLE:
-                found += self.values(text, inner)
-            elif bound.pick >= 0:
-                parts = list(split_top(text.strip("()[] "), ","))
-                found += self.values(parts[bound.pick], inner) if bound.pick < len(parts) else []
-            else:
-                found += self._elements(text, "", inner)
-        return found
 
     def _runs(self, definition: Definition, place: ExpressionPlace) -> list[Definition]:
         """Return a function or class itself, or the values of a variable or field."""
@@ -218,7 +281,7 @@ class ValueFlow:
     def _elements(self, base: str, key: str, place: ExpressionPlace) -> list[Definition]:
         """Return the functions and classes in a literal list or dict, under a key if given."""
         found: list[Definition] = []
-        for text, where in self._literals(base, place):
+        for text, where in self._containers(base, place.deeper()):
             told = _under(text, key, place.source.language)
             found += [f for item in told for f in self.values(item, where.deeper())]
         flow = self._project.flow(place.source.path)
@@ -229,46 +292,117 @@ class ValueFlow:
                 found += self.values(flow.text(item.value), inner.deeper()) if flow else []
         return list(dict.fromkeys(found))
 
-    def _literals(self, base: str, place: ExpressionPlace) -> list[tuple[str, ExpressionPlace]]:
-        base = base.strip()
-        if base[:1] in ("[", "{", "("):
-            return [(base, place)]
-        scopes = self._project.scopes(place.source.path)
-        resolved = scopes.resolve(base, place.at) if scopes and base.isidentifier() else None
-        if scopes is None or resolved is None:
+    def _containers(self, text: str, place: ExpressionPlace) -> list[tuple[str, ExpressionPlace]]:
+        """Return the literal lists, tuples and dicts that an expression may evaluate to."""
+        text = text.strip()
+        if not text or place.depth > MAX_STEPS:
             return []
+        several = len(list(split_top(text, ","))) > 1
+        if several or (text[0] in "[{(" and closing(text, 0) == len(text) - 1):
+            return [(f"({text})" if several else text, place)]
         return [
-            (bound.value, place._replace(at=one.value[0]))
-            for one in resolved.declarations
-            if (bound := scopes.bound(one)).value[:1] in ("[", "{", "(")
+            c for one in read_expression(text) for c in self._containers_of(one, place.deeper())
         ]
+
+    def _containers_of(
+        self, one: Expression, place: ExpressionPlace
+    ) -> Iterable[tuple[str, ExpressionPlace]]:
+        match one.kind:
+            case "name":
+                return self._named_containers(one.name, place)
+            case "call":
+                return self._containers_of_call(one, place)
+            case "item" if ":" in one.inner:
+                return self._containers(one.base, place)
+            case "item":
+                return [
+                    found
+                    for literal, where in self._containers(one.base, place)
+                    for item in _under(literal, one.inner, place.source.language)
+                    for found in self._containers(item, where.deeper())
+                ]
+        return ()
+
+    def _containers_of_call(
+        self, one: Expression, place: ExpressionPlace
+    ) -> list[tuple[str, ExpressionPlace]]:
+        base, _, method = one.base.rpartition(".")
+        if method in _VIEWS:
+            return self._containers(base or next(split_top(one.inner, ",")), place)
+        found = []
+        for function in self.values(one.base, place):
+            for text, where in self._returned(function, place):
+                found += self._containers(text, where)
+        return found
+
+    def _named_containers(
+        self, name: str, place: ExpressionPlace
+    ) -> list[tuple[str, ExpressionPlace]]:
+        source, found = place.source, list[tuple[str, ExpressionPlace]]()
+        scopes = self._project.scopes(source.path)
+        resolved = scopes.resolve(name, place.at) if scopes else None
+        for one in resolved.declarations if resolved else ():
+            for home, known, at in self._homes(source, name, one):
+                inside = self._project.scopes(home.path)
+                key = (home.path, at.offset, f"{known}[]")
+                if inside is None or key in self._busy:
+                    continue
+                self._busy.add(key)
+                for text, pick, where in self._bindings(home, inside, known, at, place):
+                    found += self._containers(text, where) if pick == WHOLE else []
+                self._busy.discard(key)
+        return found
+
+    def _homes(
+        self, source: FileNames, name: str, one: Declaration
+    ) -> Iterator[tuple[FileNames, str, Declaration]]:
+        """Yield where a name gets its value: here, or in the modules that it is imported from."""
+        if one.kind != "import":
+            yield source, name, one
+            return
+        for definition in self._names.imported_at(source, name, one.offset).definitions:
+            home = self._project.source(definition.path)
+            scopes = self._project.scopes(definition.path)
+            for declared in scopes.declared(definition.name) if scopes else ():
+                if declared.scope == 0 and home is not None:
+                    yield home, definition.name, declared
 
     def _arguments(
         self, source: FileNames, name: str, one: Declaration, place: ExpressionPlace
-    ) -> list[Definition]:
-        """Return the values that a parameter receives at calls in the tree."""
-        function = self._names.function_at(source, one.offset)
-        scopes = self._project.scopes(source.path)
-        if function is None or scopes is None:
-            return []
-        names = [n for n, _ in scopes.parameters(one.scope)]
-        owner = source.symbol(function.parent)
-        bound = owner is not None and owner.kind in TYPES and source.language == "python"
-        if name not in names:
-            return []
-        index = names.index(name) - bound
-        target = owner if owner is not None and function.name in _CONSTRUCTORS else function
-        found: list[Definition] = []
-        for site in self._finder.sites([target])[:MAX_SITES]:
+    ) -> Iterator[tuple[str, ExpressionPlace]]:
+        """Yield the expressions that a parameter receives at calls in the tree."""
+        target, index = self._parameter(source, name, one)
+        for site in self._finder.uses([target])[:MAX_SITES] if target else ():
             told = self._argument(site.path, site.line, site.end_column, index, name)
             caller = self._project.source(site.path)
-            if site.use == Use.DECORATOR and index == 0 and caller is not None:
-                found += self._decorated_at(caller, site.line, site.column)
             if site.use == Use.CALL and told and caller is not None:
                 scope = site.enclosing.ordinal if site.enclosing else -1
                 at = self._project.offset(site.path, site.line, site.column)
-                inner = ExpressionPlace(caller, scope, at, place.depth + 1)
-                found += self.values(told, inner)
+                yield told, ExpressionPlace(caller, scope, at, place.depth + 1)
+
+    def _parameter(
+        self, source: FileNames, name: str, one: Declaration
+    ) -> tuple[Definition | None, int]:
+        """Return what is called to give a parameter its value, and the parameter's position."""
+        function = self._names.function_at(source, one.offset)
+        scopes = self._project.scopes(source.path)
+        names = [n for n, _ in scopes.parameters(one.scope)] if scopes else []
+        if function is None or name not in names:
+            return None, -1
+        owner = source.symbol(function.parent)
+        bound = owner is not None and owner.kind in TYPES and source.language == "python"
+        target = owner if owner is not None and function.name in _CONSTRUCTORS else function
+        return target, names.index(name) - bound
+
+    def _decorated_by(self, source: FileNames, name: str, one: Declaration) -> list[Definition]:
+        """Return the functions that a decorator receives in its first parameter."""
+        target, index = self._parameter(source, name, one)
+        found: list[Definition] = []
+        if target is not None and index == 0:
+            for site in self._finder.uses([target])[:MAX_SITES]:
+                caller = self._project.source(site.path)
+                if site.use == Use.DECORATOR and caller is not None:
+                    found += self._decorated_at(caller, site.line, site.column)
         return found
 
     def _decorated_at(self, source: FileNames, line: int, column: int) -> list[Definition]:

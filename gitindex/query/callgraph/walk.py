@@ -30,7 +30,7 @@ MAX_MAYBE = 5
 _CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: EdgeKind.INHERIT}
 
 
-_FLOWING = frozenset({State.DEFINED, State.LOCAL, State.UNKNOWN, State.MODULE, State.OUTSIDE})
+_FLOWING = frozenset(State) - {State.KEY}
 
 
 class GraphQuery(NamedTuple):
@@ -160,7 +160,7 @@ class Walk:
 
     def _callers(self, node: CallNode) -> Iterator[tuple[CallEdge, CallNode]]:
         assert node.definition is not None
-        for site in self.finder.sites([node.definition]):
+        for site in self.finder.uses([node.definition]):
             kind = _kind(site, node.definition)
             if kind is None:
                 continue

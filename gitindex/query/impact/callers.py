@@ -94,7 +94,7 @@ class Callers:
             return None
         self._left -= width
         loose = False
-        for site in filter(_runs, finder.sites([wanted])):
+        for site in filter(_runs, finder.uses([wanted])):
             around = site.enclosing or _around(project, site)
             listed = site.enclosing is None and around is not None and around.name == "__all__"
             around = self._now(finder, around) if around and not listed else None

@@ -138,7 +138,7 @@ class _DanglingSearch:
     def _follow(self, name: str, lost: list[Definition]) -> None:
         if not self._after.places(name, self._within or ()):
             return
-        for site in self._change.before.sites(lost, self._within or ()):
+        for site in self._change.before.uses(lost, self._within or ()):
             if self._within is not None and site.path not in self._within:
                 continue
             target = next((d for d in site.targets if d in lost), lost[0])

@@ -118,7 +118,7 @@ def users(
 ) -> list[tuple[Definition, Tier]]:
     """Return the symbols of the new tree whose code refers to some definitions."""
     found = []
-    for site in finder.sites(wanted):
+    for site in finder.uses(wanted):
         around = site.enclosing
         if around is None:
             continue

@@ -48,24 +48,6 @@ def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
     return parts[::-1]
 
 
-def enclosing_call(data: bytes, at: int) -> tuple[str, int, int] | None:
-    """Return the name that is called with the argument at `at`, its offset, and the argument's number."""
-    depth = number = 0
-    for here in range(at - 1, max(-1, at - MAX_LOOK), -1):
-        char = data[here : here + 1]
-        if char in (b")", b"]", b"}"):
-            depth += 1
-        elif char in (b"(", b"[", b"{"):
-            depth -= 1
-            if depth < 0:
-                typed = _opening(data, here) if data[here - 1 : here] == b">" else here
-                name, start = _word_before(data, typed or 0)
-                return (name, start, number) if char == b"(" and name else None
-        elif char == b"," and not depth:
-            number += 1
-    return None
-
-
 def read_chain(text: str) -> list[Part] | None:
     """Parse an expression that is one chain; None for any other."""
     text = text.strip().rstrip(";").strip()

@@ -8,31 +8,17 @@ from functools import cached_property
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.model import (
     CLASS,
-    FUNCTION,
     MODELLED,
-    NOMINAL,
-    OUTER,
     FileScopes,
 )
-from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.chains import read_chain
 from gitindex.query.names.heritage import declared, heritage, heritage_items
 from gitindex.query.names.meanings import ECMA, STRICT, is_type
 from gitindex.query.names.names import Names
 from gitindex.query.names.signatures import type_arguments, type_parameters
-from gitindex.query.names.source import Definition, FileNames, is_python
-from gitindex.query.names.uses import is_set
+from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
-_PLAIN_DECORATORS = frozenset(
-    {
-        *("dataclass", "total_ordering", "final", "runtime_checkable"),
-        *("property", "classmethod", "abstractmethod", "cached_property", "setter", "getter"),
-        *("deleter", "override", "overload", "contextmanager", "lru_cache", "cache"),
-        *("ABCMeta", "EnumMeta", "EnumType", "type"),
-    }
-)
-"""Decorators and metaclasses that leave a class, and what a method gets, as they are."""
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
 
@@ -68,13 +54,6 @@ class Classes:
                 return self._receiver_type(source, symbol)
             symbol = source.symbol(symbol.parent)
         return None
-
-    def method_around(self, source: FileNames, scope: int) -> list[Definition]:
-        """Return the method of ECMAScript whose code contains a place."""
-        found = source.symbol(scope) if source.language in ECMA else None
-        while found is not None and self.class_of(found) is None:
-            found = source.symbol(found.parent)
-        return [found] if found is not None and not is_type(found) else []
 
     def inherited_type(self, source: FileNames, name: str, scope: int) -> Definition | None:
         """Return the class that a class around a place inherits: it hides those of the package."""
@@ -114,19 +93,6 @@ class Classes:
             return self._receiver_type(source, member)
         return None
 
-    def is_method(self, source: FileNames, at: int) -> bool:
-        """Return whether the function around a place is a method: `this` is its instance."""
-        scopes = self._project.scopes(source.path) if at >= 0 else None
-        if scopes is None:
-            return False
-        here = scopes.scope_at(at)
-        while here > 0 and scopes.ranges[here].kind not in (FUNCTION, CLASS):
-            here = scopes.ranges[here].outer
-        if scopes.ranges[here].kind == CLASS or source.language == "java":
-            return not scopes.partial
-        outer = scopes.ranges[scopes.ranges[here].outer].kind
-        return outer in (CLASS, OUTER) and not scopes.partial
-
     def is_innermost(self, definition: Definition | None, at: int) -> bool:
         """Return whether no other class, also without a name, lies between a class and a place."""
         scopes = self._project.scopes(definition.path) if definition else None
@@ -158,14 +124,6 @@ class Classes:
     def _at(self, definition: Definition) -> int:
         return self._project.offset(definition.path, definition.line, definition.column)
 
-    def is_plain(self, source: FileNames, function: Definition, scope: int) -> bool:
-        """Return whether a scope is that of a method, which nothing calls but through its class."""
-        scopes = self._project.scopes(source.path)
-        if scopes is None or scopes.partial or not 0 < scope < len(scopes.ranges):
-            return False
-        own = scopes.ranges[scope].start <= self._at(function) < scopes.ranges[scope].end
-        return own and _PLAIN_DECORATORS.issuperset(self._decorators(scopes, function))
-
     def _decorators(self, scopes: FileScopes, definition: Definition) -> list[str]:
         return scopes.decorators.get(self._at(definition), [])
 
@@ -191,66 +149,6 @@ class Classes:
             is_open = is_open or opened
             todo = [*more, *todo]
         return [], is_open
-
-    def makes_own(self, definition: Definition) -> bool:
-        """Return whether calling a class surely gives its instance: Python and decorators may not."""
-        source = self._project.source(definition.path)
-        if source is None or source.language not in STRICT:
-            return source is not None
-        if self._is_replaced(definition):
-            return False
-        return all(self.is_tame(one) for one in self.ancestors(definition)[0])
-
-    def has_own_access(self, definition: Definition) -> bool:
-        """Return whether a class of the tree may give other members than those of its code."""
-        return is_python(definition.path) and not all(
-            self.is_tame(one, False) for one in self.ancestors(definition)[0]
-        )
-
-    def is_tame(self, definition: Definition, made: bool = True) -> bool:
-        """Return whether nothing of a class changes its instances, or what calling it makes."""
-        source, scopes = (
-            self._project.source(definition.path),
-            self._project.scopes(definition.path),
-        )
-        if source is None or scopes is None:
-            return False
-        if not _PLAIN_DECORATORS.issuperset(self._decorators(scopes, definition)):
-            return False
-        hooks = ("__getattribute__", "__new__") if made else ("__getattribute__",)
-        if source.language == "python":
-            return not any(source.children(definition.ordinal, hook) for hook in hooks)
-        if any(found.object == definition.name for found in scopes.assigned.get("prototype", ())):
-            return False
-        made_by = source.children(definition.ordinal, "constructor")
-        return not any(
-            "return" in self._project.span(source.path, one.start_line, one.end_line)
-            for one in made_by
-        )
-
-    def _is_replaced(self, definition: Definition) -> bool:
-        """Return whether code of the tree may put something else in the place of a Python class."""
-        if not is_python(definition.path):
-            return False
-        known: dict[str, bool] = self._project.tree.table("replaced")
-        if definition.name not in known:
-            known[definition.name] = is_set(self._project, definition.name)
-        return known[definition.name]
-
-    def may_change(self, definition: Definition) -> bool:
-        """Return whether a variable may hold another value than its declaration gives it."""
-        source = self._project.source(definition.path)
-        if source is None or source.language in NOMINAL:
-            return source is None
-        if is_type(definition) or definition.kind in SPACES | FUNCTIONS:
-            return False
-        if source.language not in ECMA or self.class_of(definition) is not None:
-            return True  # code anywhere may assign it
-        scopes = self._project.scopes(source.path)
-        shared = not source.imports and not any(symbol.exported for symbol in source.symbols)
-        if scopes is None or scopes.changes_classes:
-            return True
-        return shared or scopes.is_set_again(definition.name, 0)
 
     def argument(
         self, below: Definition, owner: Definition, name: str, depth: int

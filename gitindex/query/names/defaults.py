@@ -31,26 +31,7 @@ def default_names(modules: Modules, targets: Iterable[Definition], names: list[s
 
 def locals_of(project: Project, path: str, out: str) -> list[str]:
     """Return the local names of a module's default export, or of a whole CommonJS module."""
-    listed = ("default", "*") if out == EXPORTED_WHOLE else ("default",)
-    view = project.view
-    view.ensure_facts()
-    importers = {
-        os.fsdecode(row[0])
-        for name in listed
-        for row in view.rows(
-            "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
-            f" WHERE i.names LIKE '%[\"{name}\",%'"
-        )
-    }
-    project.load(importers)
-    bound = [
-        (importer, there, local, project.resolve(source, item))
-        for importer in sorted(importers)
-        if (source := project.source(importer)) is not None and source.language in ECMA
-        for item in source.imports
-        for there, local in item.names
-        if there in listed and local != "*"
-    ]
+    bound = _bound(project, ("default", "*") if out == EXPORTED_WHOLE else ("default",))
     homes = [path]
     for home in homes:  # grows during the loop: files that re-export the default
         homes += [
@@ -62,4 +43,29 @@ def locals_of(project: Project, path: str, out: str) -> list[str]:
         local
         for _, _, local, paths in bound
         if local != "default" and any(home in paths for home in homes)
+    ]
+
+
+def _bound(
+    project: Project, listed: tuple[str, ...]
+) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    """Return imports of some names: the importer, the name, what it is called there, the files."""
+    view = project.view
+    view.ensure_facts()
+    importers = {
+        os.fsdecode(row[0])
+        for name in listed
+        for row in view.rows(
+            "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
+            f" WHERE i.names LIKE '%[\"{name}\",%'"
+        )
+    }
+    project.load(importers)
+    sources = [s for s in map(project.source, sorted(importers)) if s and s.language in ECMA]
+    return [
+        (source.path, there, local, project.resolve(source, item))
+        for source in sources
+        for item in source.imports
+        for there, local in item.names
+        if there in listed and local != "*"
     ]

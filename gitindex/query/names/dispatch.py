@@ -9,10 +9,10 @@ from typing import NamedTuple
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.classes import Classes
-from gitindex.query.names.meanings import is_type
+from gitindex.query.names.meanings import ECMA, is_type
 from gitindex.query.names.places import Binder
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
+from gitindex.query.names.source import Definition, FileNames
 
 MAX_CANDIDATES = 400
 """Members with one name whose classes are compared."""
@@ -20,9 +20,11 @@ MAX_CANDIDATES = 400
 _STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
 """Languages where a type implements an interface by its members; Rust facts omit which trait."""
 _CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
-_CLOSED = frozenset({"python", "ecma", "go", "jvm", "rust", "csharp"})
-"""Families whose symbols no other language names; keys of data may be named by any language."""
-_LINKED = FUNCTIONS | {"prototype"}
+_DATA = frozenset({"json", "yaml", "toml", "hcl", "css", "html", "sql", "markdown"})
+"""Languages whose keys any other language may name."""
+_LINKED = FUNCTIONS | {"prototype", "variable"}
+_REDEFINING = ECMA | {"python", "ruby", "php"}
+"""Languages where functions of one name in one scope are one symbol."""
 _Key = tuple[str, int]  # path and ordinal of a definition
 
 
@@ -53,8 +55,12 @@ class Dispatch:
     def _below(self) -> dict[_Key, list[Definition]]:
         return self._project.tree.table("below")
 
-    def kin(self, target: Definition) -> Kin:
-        """Return members that override a target, are overridden by it, or share a class with it."""
+    def kin(self, target: Definition, proven: bool = True) -> Kin:
+        """Return members that override a target, are overridden by it, or share a class with it.
+
+        Unless it must be `proven`, nobody asks whether all classes are known: those below every class
+        that has such a member would be read.
+        """
         home = self._classes.class_of(target)
         if home is None:
             return Kin({}, True, target.kind == "method")  # a class without a name
@@ -62,7 +68,7 @@ class Dispatch:
         if len(others) > MAX_CANDIDATES:
             return Kin({}, False, True)
         self._project.load(d.path for d in others)
-        known = self._is_known(home)
+        known = proven and self._is_known(home)
         found: dict[_Key, Definition] = {}
         for other in others:
             owner = self._classes.class_of(other)
@@ -103,7 +109,10 @@ class Dispatch:
             return True
         if self._satisfies(one, two) or self._satisfies(two, one):
             return True
-        return second in self._beside(one)[0] or first in self._beside(two)[0]
+        if second in self._beside(one)[0]:
+            return True
+        # who shares a subclass with another is shared with by it, unless not all subclasses were read
+        return len(self.descendants(one)) > MAX_CANDIDATES and first in self._beside(two)[0]
 
     def _satisfies(self, one: Definition, contract: Definition) -> bool:
         """Return whether a type has all members of an interface."""
@@ -138,13 +147,15 @@ class Dispatch:
 
     def _children(self, definition: Definition) -> list[Definition]:
         found = []
-        for name in self.called(definition.name):
+        for name in self.called(definition):
             by_path = self._project.places(name)
             inherits = {
                 path: [p for p in places if p.use == Use.INHERIT]
                 for path, places in by_path.items()
             }
-            self._project.load(path for path, places in inherits.items() if places)
+            paths = [path for path, places in inherits.items() if places]
+            self._project.load(paths)
+            self._project.load_scopes(paths)
             for path, places in inherits.items():
                 source = self._project.source(path) if places else None
                 for place in places if source else ():
@@ -154,30 +165,40 @@ class Dispatch:
                         found.append(child)
         return found
 
-    def called(self, name: str) -> list[str]:
-        """Return a name and its import aliases."""
+    def called(self, definition: Definition) -> list[str]:
+        """Return the name of a class and its import aliases."""
+        name = definition.name
         names = [name]
-        for source in self._project.importing_name(name):
+        for source in self._importing(definition):
             for item in source.imports:
                 names += [local for there, local in item.names if there == name and local != "*"]
         return list(dict.fromkeys(names))
 
+    def _importing(self, definition: Definition) -> list[FileNames]:
+        """Return files whose imports list a class: Python's by its name, others by all imports."""
+        name, source = definition.name, self._project.source(definition.path)
+        if source is None or source.language != "python":
+            return self._project.importing_name(name)
+        found = self._project.places(name)
+        paths = [path for path in found if any(p.use == Use.IMPORT for p in found[path])]
+        self._project.load(paths)
+        return [one for one in map(self._project.source, paths) if one is not None]
+
 
 def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definition]:
-    """Yield what has the same name and is used by it: the constructors of a class, and the prototypes and
-    definitions that the linker joins with a C function."""
+    """Yield what has the same name and is used by it: the constructors of a class, other declarations of
+    one function (overload signatures, a setter, a stub), and what the linker joins with a name of C."""
     for target in targets:
         source = project.source(target.path)
         if source is not None and is_type(target):
             below = source.children(target.ordinal, target.name)
             yield from (d for d in below if d.kind == "constructor")
-        if source is None or source.origin.family != "c" or target.kind not in _LINKED:
+        if source is None or target.kind not in _LINKED:
             continue
-        if not _is_static(target):
-            for other in project.definitions(target.name):
-                same = other.qualified == target.qualified and other.kind in _LINKED
-                if same and not _is_static(other):
-                    yield other
+        for other in project.definitions(target.name):
+            same = other.qualified == target.qualified and other.kind in _LINKED
+            if same and _is_joined(source, target, other):
+                yield other
 
 
 def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]:
@@ -185,7 +206,17 @@ def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]
     sources = [project.source(target.path) for target in targets]
     found = {source.origin.family for source in sources if source is not None}
     c = {"c"} if any(s and any(i.module == "C" for i in s.imports) for s in sources) else set()
-    return found | c if found <= _CLOSED else set()
+    return found | c if found.isdisjoint(_DATA) else set()
+
+
+def _is_joined(source: FileNames, target: Definition, other: Definition) -> bool:
+    """Return whether two definitions of one qualified name are one symbol."""
+    if source.origin.family == "c":
+        return not _is_static(target) and not _is_static(other)
+    if source.language not in _REDEFINING or "variable" in (target.kind, other.kind):
+        return False
+    paths = {target.path, other.path}
+    return len(paths) == 1 or {path.removesuffix("i") for path in paths} == {min(paths)}
 
 
 def _is_static(definition: Definition) -> bool:

@@ -1,4 +1,4 @@
-"""Find every reference to some definitions: by name, alias or re-export; semantic layer first."""
+"""Bind every occurrence of a name in the facts: a reference to some targets, or the class it is in."""
 
 from __future__ import annotations
 
@@ -7,22 +7,32 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gitindex.base.vocabulary import Tier, Unexplained
+from gitindex.base.vocabulary import FactsStatus, OccurrenceClass, Tier
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL
+from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.defaults import default_names, locals_of
 from gitindex.query.names.dispatch import Dispatch, Kin, linked, naming_families
+from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.known import KnownReferences, current_paths
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.own_self import OwnSelf
 from gitindex.query.names.places import QUALIFIED, Binder
-from gitindex.query.names.plain import PlainUses
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site, make_site
+from gitindex.query.names.sites import (
+    ELSEWHERE,
+    KEY,
+    NOT_PARSED,
+    RECEIVER,
+    UNBOUND,
+    UNLIKELY,
+    At,
+    PlaceClass,
+    Site,
+    make_site,
+)
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.stored import is_stored, is_variable
 from gitindex.query.names.strings import of_annotations, of_exports
 from gitindex.view.tree import TreeView
 
@@ -30,46 +40,65 @@ MAX_ALIASES = 20
 """Aliases of one definition that are followed."""
 MAX_PLACES, MAX_MADE = 50_000, 100
 MAX_FILES = 2_000
-"""Files with the name that one answer examines; with more, the answer is marked incomplete."""
+"""Files with the name whose places one answer binds; the places of others are possible, for `budget`."""
 
-_UNBOUND = str(Unexplained.UNBOUND)
-PROVEN = ""
-"""Reason for a place not listed: scopes, imports or the semantic layer prove another meaning."""
+_WHOLE = ("default", EXPORTED_WHOLE)
+_SCOPED = frozenset({"c", "rust", "dart"})
+"""Languages without scopes of ours where one name of a file has one definition: no overloads."""
 
-At = tuple[str, int, int]  # path, line, column
-_Told = dict[str, tuple[Definition, ...]]  # by path: what all uses in a file refer to
+_Key = tuple[str, int]  # path and ordinal of a definition
 
 
 class Found(NamedTuple):
-    """References to some targets, and why each other place of their names is not one."""
+    """References to some targets, and the class of each other place of their names in the facts."""
 
     sites: list[Site]
-    excluded: dict[At, str]  # PROVEN, or a value of Unexplained
-    cut: bool  # more places than one answer examines
+    maybe: list[Site]  # possible places in code
+    judged: dict[At, PlaceClass]
     defined: frozenset[At] = frozenset()  # where the targets are defined
+    unbound: frozenset[str] = frozenset()  # files beyond the budget
+    cut: bool = False  # more aliases than are followed
+    outside: bool = False  # a target may override a member of a class outside the tree
+
+
+class _Bound(NamedTuple):
+    """What a search has found so far, by place."""
+
+    found: dict[At, Site]
+    judged: dict[At, PlaceClass]
+    maybe: dict[At, Site]
 
 
 class _SearchTargets(NamedTuple):
     """The targets of one search, and the members that the same calls may reach."""
 
-    targets: dict[tuple[str, int], Definition]
+    targets: dict[_Key, Definition]
     kin: Kin
+    families: set[str]  # the languages of the targets
     members: bool  # all targets are members
-    fields: bool  # some target is a field
+    free: bool  # no target is a member
+    spaces: bool  # some target is a module or a namespace
+    injected: bool  # some target is a fixture: parameters of its name get its value
     uncalled: bool  # no call can mean a target: fields of Java, but for those of records
+
+    def is_family(self, source: FileNames) -> bool:
+        """Return whether the language of a file can name the targets."""
+        return not self.families or source.origin.family in self.families
 
 
 class Finder:
     """Finds references in one tree."""
 
-    def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
+    def __init__(
+        self, view: TreeView, memory: Memory | None = None, files: int = MAX_FILES
+    ) -> None:
         self.project = Project(view, memory)
+        self._files = files  # whose places are bound; those of others are possible
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
-        self._own_self = OwnSelf(self.binder, self.dispatch)
-        self._plain = PlainUses(self.project, self.binder.names.modules)
-        self.cut = False
-        self._found: dict[tuple[tuple[tuple[str, int], ...], frozenset[str]], Found] = {}
+        self._found: dict[tuple[tuple[_Key, ...], frozenset[str], int], Found] = {}
+        self._unbound: set[str] = set()
+        self._following: set[Definition] = set()  # variables whose uses are being found
         self.view = view
 
     def sites(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
@@ -79,66 +108,161 @@ class Finder:
         """
         return self.find(targets, within).sites
 
+    def uses(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
+        """Return the references, and after them the places in code that may be some."""
+        found = self.find(targets, within)
+        return [*found.sites, *found.maybe]
+
     def find(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> Found:
-        """Return references to any of the targets, and why other places of their names are not."""
+        """Return references to any of the targets, and the class of other places of their names."""
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
-            return Found([], {}, False)
-        asked = (tuple(sorted(chosen)), frozenset(within))
-        if asked not in self._found:  # `refs`, `callers` and their certificates share one search
+            return Found([], [], {})
+        asked = (tuple(sorted(chosen)), frozenset(within), self._files)
+        if asked not in self._found:  # `refs`, `callers` and their partitions share one search
             tree = self.project.tree if not current_paths(self.project) else None
             known: Found | None = tree.searched(asked) if tree else None
             if known is None:
                 known = self._search(chosen, asked[1])
                 if tree is not None:  # without a semantic layer, which is not part of the tree
-                    tree.keep_search(asked, known, len(known.sites) + len(known.excluded))
+                    tree.keep_search(asked, known, len(known.sites) + len(known.judged))
             self._found[asked] = known
         return self._found[asked]
 
-    def _search(self, chosen: dict[tuple[str, int], Definition], within: frozenset[str]) -> Found:
+    def _search(self, chosen: dict[_Key, Definition], within: frozenset[str]) -> Found:
         chosen |= {(d.path, d.ordinal): d for d in linked(self.project, chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
-        found: dict[At, Site] = {}
-        excluded, uses = dict[At, str](), list[tuple[At, FileNames, Occurrence]]()
-        names = list(dict.fromkeys(d.name for d in chosen.values()))
-        names += default_names(self.binder.names.modules, chosen.values(), names)[:MAX_ALIASES]
-        families = naming_families(self.project, chosen.values())
-        self.cut = False
-        self._own_self.start(chosen.values())
-        for name in names:  # grows during the loop
-            told = _Told()
-            for source, places in self.occurrences(name, within, wanted, told):
-                foreign = families and source.origin.family not in families
-                for place in places:
-                    at = (source.path, place.line, place.column)
-                    site: Site | str = PROVEN if place.name == name else _UNBOUND
-                    if site == PROVEN and not foreign:  # it is not spelled otherwise
-                        site = self._judge(source, place, wanted, told)
-                    if isinstance(site, str):
-                        excluded[at] = site if foreign else self._provable(source, place, site)
-                        if not foreign and _is_use(place):
-                            uses.append((at, source, place))
-                    elif known.allows(site):
-                        found[at] = site
-                    else:
-                        excluded[at] = PROVEN
-                aliases = [] if foreign else self._aliases(source, name)
-                more = [n for n in dict.fromkeys(aliases) if n not in names]
-                self.cut = self.cut or len(names) + len(more) > MAX_ALIASES
-                names += more[: max(0, MAX_ALIASES - len(names))]
-        self._add_strings(chosen.values(), wanted, within, found, excluded)
-        found |= {site[:3]: site for site in known.sites()}
-        used = [(at, s, p) for at, s, p in uses if excluded.get(at) == PROVEN]
-        proven = [at for at, s, p in used if not is_variable(self.project, s, p)]
-        if proven and is_stored(self.project, chosen.values(), names, found.values()):
-            excluded |= dict.fromkeys(proven, str(Unexplained.BOUND_ELSEWHERE))
-        for at in found.keys() & excluded.keys():
-            del excluded[at]
-        defined, cut = frozenset((d.path, d.line, d.column) for d in chosen.values()), self.cut
+        bound = _Bound({}, {}, {})
+        self._unbound = set()
+        cut = self._bind_all(wanted, within, known, bound)
+        self._add_strings(wanted, within, bound)
+        bound.found.update({site[:3]: site for site in known.sites()})
+        self._follow(bound, wanted)
+        for at in [at for at, site in bound.maybe.items() if not known.allows(site)]:
+            del bound.maybe[at]
+            bound.judged[at] = ELSEWHERE
+        for at in bound.found.keys() & bound.judged.keys():
+            del bound.judged[at]
+            bound.maybe.pop(at, None)
         made = [s for d in list(chosen.values())[:MAX_MADE] for s in self._made(d, within)]
-        sites = sorted([*found.values(), *made], key=Site.order)
-        return Found(sites, excluded, cut, defined)
+        return Found(
+            sorted([*bound.found.values(), *made], key=Site.order),
+            sorted(bound.maybe.values(), key=Site.order),
+            bound.judged,
+            frozenset((d.path, d.line, d.column) for d in chosen.values()),
+            frozenset(self._unbound),
+            cut,
+            wanted.kin.outside,
+        )
+
+    def _bind_all(
+        self,
+        wanted: _SearchTargets,
+        within: frozenset[str],
+        known: KnownReferences,
+        bound: _Bound,
+    ) -> bool:
+        """Bind the places of the targets' names and aliases; True if there are too many aliases."""
+        targets = wanted.targets.values()
+        own = list(dict.fromkeys(d.name for d in targets))
+        names = own + default_names(self.binder.names.modules, targets, own)[:MAX_ALIASES]
+        cut = False
+        for name in names:  # grows during the loop
+            via = "" if name in own else name
+            for source, places in self.occurrences(name, within):
+                for place in places:
+                    self._bind_one(source, place, via, wanted, known, bound)
+                aliases = self._aliases(source, name) if wanted.is_family(source) else []
+                more = [n for n in dict.fromkeys(aliases) if n not in names]
+                cut = cut or len(names) + len(more) > MAX_ALIASES
+                names += more[: max(0, MAX_ALIASES - len(names))]
+        return cut
+
+    def _bind_one(
+        self,
+        source: FileNames,
+        place: Occurrence,
+        via: str,
+        wanted: _SearchTargets,
+        known: KnownReferences,
+        bound: _Bound,
+    ) -> None:
+        at = (source.path, place.line, place.column)
+        foreign = not wanted.is_family(source)
+        bind = self._foreign if foreign else self._bind
+        verdict = bind(source, place, wanted)
+        if isinstance(verdict, Site):
+            if known.allows(verdict):
+                bound.found[at] = verdict._replace(via=via)
+            else:
+                bound.judged[at] = ELSEWHERE
+        elif not via:
+            bound.judged[at] = verdict
+            bound.maybe.update(self._maybe(source, place, verdict, wanted))
+
+    def _follow(self, bound: _Bound, wanted: _SearchTargets) -> None:
+        """Add the uses of variables that hold a target, or may: `g = f`, `const { f } = o`."""
+        targets = tuple(wanted.targets.values())
+        name = targets[0].name
+        passed = {at: True for at, site in bound.found.items() if site.use != Use.CALL}
+        passed |= dict.fromkeys(bound.maybe.keys() - bound.found.keys(), False)
+        for at, sure in passed.items():
+            for holder, site in self._held(at, name):
+                there = site[:3]
+                if sure:
+                    via = "" if holder == name else holder
+                    if via and all(d.kind == "field" for d in bound.found[at].targets):
+                        continue  # the variable holds a value of the field, and is not the field
+                    bound.found.setdefault(there, site._replace(targets=targets, via=via))
+                elif holder == name and there not in bound.found:
+                    bound.judged[there] = RECEIVER
+                    bound.maybe[there] = site._replace(targets=targets, tier=Tier.NAME)
+
+    def _held(self, at: At, name: str) -> Iterator[tuple[str, Site]]:
+        """Yield the uses of the variables that get what a name at a place is."""
+        source, scopes = self.project.source(at[0]), self.project.scopes(at[0])
+        if source is None or scopes is None:
+            return
+        for holder, offset in scopes.holders(name, self.project.offset(*at)):
+            line = self.project.line(source.path, offset)
+            column = offset - self.project.offset(source.path, line, 0)
+            near = [s for s in source.named(holder) if (s.line, s.column) == (line, column)]
+            sites = self._of_symbols(near) if near else self._of_local(source, holder, offset)
+            yield from ((holder, site) for site in sites)
+
+    def _of_symbols(self, symbols: list[Definition]) -> Iterable[Site]:
+        """Return the references to variables; none where these are being found already."""
+        if not self._following.isdisjoint(symbols):
+            return []
+        self._following.update(symbols)
+        try:
+            return [s for s in self.find(symbols).sites if s.tier is not Tier.DISPATCH]
+        finally:
+            self._following.difference_update(symbols)
+
+    def _of_local(self, source: FileNames, name: str, offset: int) -> Iterable[Site]:
+        """Yield the uses of a variable that is no symbol, declared at an offset."""
+        scopes = self.project.scopes(source.path)
+        for place in self.project.plain_places(name, [source.path]).get(source.path, []):
+            at = self.project.offset(source.path, place.line, place.column)
+            if scopes is None or at == offset or scopes.receiver(at) is not None:
+                continue
+            bound = scopes.resolve(name, at)
+            if bound is not None and any(d.offset == offset for d in bound.declarations):
+                yield make_site(source, place, Tier.EXACT, ())
+
+    def _maybe(
+        self, source: FileNames, place: Occurrence, verdict: PlaceClass, wanted: _SearchTargets
+    ) -> dict[At, Site]:
+        """Return the site of a possible place, if the name alone leads to a target."""
+        if verdict.group is not OccurrenceClass.POSSIBLE:
+            return {}
+        state = State.KEY if verdict is KEY else State.UNKNOWN
+        maybe = Meaning(state, bare=verdict is UNBOUND)
+        chosen = _among(self.binder.candidates(source, maybe, place.name), wanted.targets)
+        at = (source.path, place.line, place.column)
+        return {at: make_site(source, place, Tier.NAME, chosen)} if chosen else {}
 
     def _made(self, target: Definition, within: frozenset[str]) -> list[Site]:
         """Return the places where a class is called, for its constructor of ECMAScript."""
@@ -147,52 +271,42 @@ class Finder:
         if source is None or owner is None or source.language not in ECMA:
             return []
         sites = self.find([owner], within).sites
-        return [s._replace(targets=(target,)) for s in sites if s.use == Use.CALL]
+        calls = (s for s in sites if s.use == Use.CALL)
+        return [s._replace(targets=(target,), via=s.via or owner.name) for s in calls]
 
-    def _add_strings(
-        self,
-        targets: Iterable[Definition],
-        wanted: _SearchTargets,
-        within: frozenset[str],
-        found: dict[At, Site],
-        excluded: dict[At, str],
-    ) -> None:
+    def _add_strings(self, wanted: _SearchTargets, within: frozenset[str], bound: _Bound) -> None:
         """Add what annotations written as strings, and `__all__`, refer to."""
-        for source, place in of_annotations(
-            self.project, targets, within, found.keys() | excluded.keys()
-        ):
-            site = self._judge(source, place, wanted)
+        targets = wanted.targets.values()
+        known = bound.found.keys() | bound.judged.keys()
+        annotations = of_annotations(self.project, targets, within, known)
+        told = [(*one, False) for one in annotations]
+        told += [(*one, True) for one in of_exports(self.project, targets, within)]
+        for source, place, exported in told:
+            site = self._bind(source, place, wanted)
             if isinstance(site, Site):
-                found.setdefault(site[:3], site)
-        for source, place in of_exports(self.project, targets, within):
-            site = self._judge(source, place, wanted)
-            if isinstance(site, Site):
-                found.setdefault(site[:3], site)
-            else:
-                excluded.setdefault((source.path, place.line, place.column), site)
+                bound.found.setdefault(site[:3], site)
+            elif exported:
+                bound.judged.setdefault((source.path, place.line, place.column), site)
 
-    def _provable(self, source: FileNames, place: Occurrence, why: str) -> str:
-        """Return the reason; no use is proven without scopes, nor by `self` that may be another."""
-        if why != PROVEN or source.language not in MODELLED:
-            return why
-        if _is_use(place) and self.project.scopes(source.path) is None:
-            return str(Unexplained.NO_FACTS)
-        types = self.binder.types
-        own = all(map(self._own_self.is_own, list(dict.fromkeys(types.relied))))
-        own = own and all(map(self._own_self.is_made, list(dict.fromkeys(types.made))))
-        return why if own else str(Unexplained.BOUND_ELSEWHERE)
-
-    def _wanted(self, chosen: dict[tuple[str, int], Definition]) -> _SearchTargets:
-        members: dict[tuple[str, int], Definition] = {}
+    def _wanted(self, chosen: dict[_Key, Definition]) -> _SearchTargets:
+        members: dict[_Key, Definition] = {}
         known, outside = True, False
         for target in chosen.values():
-            kin = self.dispatch.kin(target)
+            source = self.project.source(target.path)
+            nominal = source is not None and source.language in NOMINAL
+            kin = self.dispatch.kin(target, proven=nominal)
             members |= kin.members
             known, outside = known and kin.known, outside or kin.outside
-        flags = [self.binder.is_member(d) for d in chosen.values()]
-        fields = any(d.kind in ("field", "property") for d in chosen.values())
-        uncalled = all(map(self._is_uncalled, chosen.values()))
-        return _SearchTargets(chosen, Kin(members, known, outside), all(flags), fields, uncalled)
+        return _SearchTargets(
+            chosen,
+            Kin(members, known, outside),
+            naming_families(self.project, chosen.values()),
+            members=all(map(self.binder.is_member, chosen.values())),
+            free=not any(map(self.binder.is_member, chosen.values())),
+            spaces=any(d.kind in SPACES for d in chosen.values()),
+            injected=any(is_fixture(self.project, d) for d in chosen.values()),
+            uncalled=all(map(self._is_uncalled, chosen.values())),
+        )
 
     def _is_uncalled(self, target: Definition) -> bool:
         owner = self.binder.types.classes.class_of(target)
@@ -200,62 +314,52 @@ class Finder:
         return field and owner is not None and not re.search(r"\brecord\b", owner.signature)
 
     def mentions(self, name: str) -> Found:
-        """Return every occurrence of a name without a definition in the tree, except locals."""
-        sites: list[Site] = []
-        excluded: dict[At, str] = {}
-        self.cut = False
+        """Return every place of a name without a definition in the tree as possible, except locals."""
+        maybe: list[Site] = []
+        judged: dict[At, PlaceClass] = {}
+        self._unbound = set()
         for source, places in self.occurrences(name):
             for place in places:
-                if place.use == Use.DEFINITION or self._is_local(source, place):
-                    why = PROVEN if place.name == name else _UNBOUND
-                    excluded[source.path, place.line, place.column] = why
+                at = (source.path, place.line, place.column)
+                meaning = self.binder.meaning(source, place)
+                local = meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
+                if local or place.use == Use.DEFINITION:
+                    judged[at] = ELSEWHERE
                 else:
-                    sites.append(make_site(source, place, Tier.NAME, ()))
-        return Found(sites, excluded, self.cut)
-
-    def _is_local(self, source: FileNames, place: Occurrence) -> bool:
-        meaning = self.binder.meaning(source, place)
-        return meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
+                    judged[at] = _open(place, meaning)
+                    maybe.append(make_site(source, place, Tier.NAME, ()))
+        return Found([], sorted(maybe, key=Site.order), judged, unbound=frozenset(self._unbound))
 
     def occurrences(
-        self,
-        name: str,
-        within: Iterable[str] = (),
-        wanted: _SearchTargets | None = None,
-        told: _Told | None = None,
+        self, name: str, within: Iterable[str] = ()
     ) -> Iterator[tuple[FileNames, list[Occurrence]]]:
-        """Yield files with their occurrences of a name; `cut` is set where there are too many.
-
-        `told` gets the files where facts alone tell that all uses refer to what is wanted."""
-        by_path = self.project.places(name, within)
-        if len(by_path) > MAX_FILES:
-            self.cut = True
-            by_path = self._nearest(by_path, name)
+        """Yield files with their occurrences of a name, as many as one answer binds."""
+        by_path = self._nearest(self.project.plain_places(name, within), name)
         self.project.load(by_path)
         needed = [path for path in by_path if self._needs_text(path, by_path[path])]
         self.project.read(needed)
         self.project.load_locals([p for p in needed if any(map(_may_be_local, by_path[p]))])
-        if wanted is not None and told is not None:
-            plain = self._plain.find({path: by_path[path] for path in needed})
-            told |= {p: hit for p, found in plain.items() if (hit := _among(found, wanted.targets))}
-        self.project.load_scopes(path for path in needed if not told or path not in told)
-        left = MAX_PLACES
+        self.project.load_scopes(needed)
         for path in sorted(by_path, key=os.fsencode):
             source = self.project.source(path)
-            if left <= 0:
-                self.cut = True
-                return
             if source is not None:
-                left -= len(by_path[path])
                 yield source, by_path[path]
 
     def _nearest(
         self, by_path: dict[str, list[Occurrence]], name: str
     ) -> dict[str, list[Occurrence]]:
-        """Return as many files as one answer examines, those near a definition first."""
+        """Return as many files as one answer binds, those near a definition first."""
+        if len(by_path) <= self._files and sum(map(len, by_path.values())) <= MAX_PLACES:
+            return by_path
         folders = {d.path.rpartition("/")[0] for d in self.project.definitions(name)}
         order = sorted(by_path, key=lambda p: (p.rpartition("/")[0] not in folders, os.fsencode(p)))
-        return {path: by_path[path] for path in order[:MAX_FILES]}
+        left, kept = MAX_PLACES, dict[str, list[Occurrence]]()
+        for path in order[: self._files]:
+            left -= len(by_path[path])
+            if left >= 0:
+                kept[path] = by_path[path]
+        self._unbound |= by_path.keys() - kept.keys()
+        return kept
 
     def _needs_text(self, path: str, places: list[Occurrence]) -> bool:
         source = self.project.source(path)
@@ -263,39 +367,89 @@ class Finder:
             return any(place.use != Use.IMPORT for place in places)
         return any(map(_is_use, places))
 
-    def _judge(
-        self,
-        source: FileNames,
-        place: Occurrence,
-        wanted: _SearchTargets,
-        told: _Told | None = None,
-    ) -> Site | str:
-        """Return the reference at a place, or why it is none: PROVEN or an Unexplained value."""
-        del self.binder.types.relied[:], self.binder.types.made[:]
-        if told and source.path in told and _is_use(place):
-            return _site(source, place, told[source.path])
-        taken = self._taken(source, place, wanted) if source.language in ECMA else None
-        if taken is not None:
+    def _foreign(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> PlaceClass:
+        """Judge a place in a language that cannot name the targets, but through an interface."""
+        if "c" in wanted.families:  # any language declares and calls functions of C
+            return UNLIKELY
+        if not _is_use(place):
+            return ELSEWHERE
+        meaning = self.binder.meaning(source, place)
+        bound = meaning.state in (State.DEFINED, State.LOCAL) or meaning.sure
+        return ELSEWHERE if meaning.bare and bound else UNLIKELY
+
+    def _bind(
+        self, source: FileNames, place: Occurrence, wanted: _SearchTargets
+    ) -> Site | PlaceClass:
+        """Return the reference at a place, or the class that it is in instead."""
+        if source.language in ECMA and (taken := self._taken(source, place, wanted)) is not None:
             return taken
         if place.use == Use.DEFINITION:
-            return self._loaded(source, place, wanted) or PROVEN
+            return self._loaded(source, place, wanted) or self._defined(source, place)
         if source.language == "java" and wanted.uncalled and place.use == Use.CALL:
-            return PROVEN  # methods have names of their own
+            return ELSEWHERE  # methods have names of their own
         meaning = self.binder.meaning(source, place)
+        site = self._reached(source, place, meaning, wanted)
+        return site or self._unreached(source, place, meaning, wanted)
+
+    def _unreached(
+        self, source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+    ) -> PlaceClass:
+        if wanted.injected and meaning.state is State.LOCAL and self._is_given(source, place):
+            return KEY
+        if self._is_shorthand(source, place):
+            return KEY  # a variable, and a member
+        unread = source.language in MODELLED and self.project.scopes(source.path) is None
+        if source.origin.status != FactsStatus.PARSED or (unread and _is_use(place)):
+            return NOT_PARSED  # nothing is proven without scopes, nor by those of broken code
+        if meaning.bare and wanted.members and source.language in QUALIFIED:
+            return ELSEWHERE  # a member always has a receiver in these languages
+        return _class_of(source, place, meaning, wanted)
+
+    def _is_given(self, source: FileNames, place: Occurrence) -> bool:
+        """Return whether a local name may be a parameter, which pytest fills by its name."""
+        scopes = self.project.scopes(source.path)
+        at = self.project.offset(source.path, place.line, place.column)
+        bound = scopes.resolve(place.name, at) if scopes is not None else None
+        return bound is None or any(d.kind == "param" for d in bound.declarations)
+
+    def _reached(
+        self, source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+    ) -> Site | None:
+        """Return the reference at a place that means a target, or what the same call may reach."""
         hit = _among(meaning.definitions, wanted.targets)
+        if meaning.state is State.UNKNOWN and _is_use(place):
+            hit = hit or self._unique(source, place, meaning.bare, wanted)
         if hit:
-            return _site(source, place, hit)
-        related = _among(meaning.definitions, wanted.kin.members)
-        if related:
+            site = _site(source, place, hit)
+            either = not meaning.bare and len(hit) < len(meaning.definitions)
+            return site._replace(targets=meaning.definitions) if either else site
+        if _among(meaning.definitions, wanted.kin.members):
             return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
-        if wanted.members and self._is_shorthand(source, place):
-            meaning = Meaning(State.KEY)  # a variable, and a member
-        if meaning.state is not State.DEFINED:
-            maybe = self.binder.candidates(source, meaning, place.name)
-            chosen = _among(maybe, wanted.targets)
-            if chosen:
-                return make_site(source, place, Tier.NAME, chosen)
-        return self._why(source, place.name, meaning, wanted)
+        return None
+
+    def _defined(self, source: FileNames, place: Occurrence) -> PlaceClass:
+        """Judge a definition of its own: a key of a literal may stand for a member of its type."""
+        at = (place.line, place.column)
+        symbol = next((s for s in source.named(place.name) if (s.line, s.column) == at), None)
+        holder = source.symbol(symbol.parent) if symbol is not None else None
+        literal = holder is not None and holder.kind == "object"
+        return KEY if literal and source.language in ECMA else ELSEWHERE
+
+    def _unique(
+        self, source: FileNames, place: Occurrence, bare: bool, wanted: _SearchTargets
+    ) -> tuple[Definition, ...]:
+        """Return the targets if nothing else of the tree has the name, where files share names.
+
+        Bare names of languages without scopes of ours, and fields of C and C++.
+        """
+        if source.language in MODELLED or not (bare or source.origin.family == "c"):
+            return ()
+        found = self.project.definitions(place.name)
+        self.project.load(d.path for d in found)
+        near = [d for d in found if self.binder.is_near(d, source, bare)]
+        hit = _among(near, wanted.targets)
+        fields = all(d.kind == "field" for d in near)
+        return hit if (bare or fields) and len(hit) == len(near) else ()
 
     def _is_shorthand(self, source: FileNames, place: Occurrence) -> bool:
         scopes = self.project.scopes(source.path) if source.language in ECMA else None
@@ -304,7 +458,7 @@ class Finder:
 
     def _taken(
         self, source: FileNames, place: Occurrence, wanted: _SearchTargets
-    ) -> Site | str | None:
+    ) -> Site | PlaceClass | None:
         """Judge a name in a destructuring pattern as the member that it takes; else None."""
         scopes = self.project.scopes(source.path)
         at = self.project.offset(source.path, place.line, place.column)
@@ -316,13 +470,7 @@ class Finder:
             return make_site(source, place, Tier.IMPORT, hit)
         if _among(meaning.definitions, wanted.kin.members):
             return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
-        if meaning.state is State.DEFINED and meaning.sure:
-            return PROVEN
-        maybe = self.binder.candidates(source, Meaning(State.KEY), place.name)
-        chosen = _among(maybe, wanted.targets)
-        if chosen:
-            return make_site(source, place, Tier.NAME, chosen)
-        return str(Unexplained.BOUND_ELSEWHERE)
+        return _class_of(source, place._replace(use=Use.ATTRIBUTE), meaning, wanted)
 
     def _loaded(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> Site | None:
         """Return the import site of a definition `const { name } = require('./x')`, else None."""
@@ -337,44 +485,75 @@ class Finder:
                     return make_site(source, place._replace(use=Use.IMPORT), Tier.IMPORT, hit)
         return None
 
-    def _why(self, source: FileNames, name: str, meaning: Meaning, wanted: _SearchTargets) -> str:
-        """Return PROVEN if a name certainly is not a reference to the targets, else the reason."""
-        if meaning.bare and wanted.members and source.language in QUALIFIED:
-            return PROVEN  # a member always has a receiver in these languages
-        match meaning.state:
-            case State.DEFINED:
-                alone = meaning.bare and source.language in QUALIFIED
-                proven = meaning.sure and (alone or not wanted.members or wanted.kin.known)
-            case State.KEY:
-                objects = source.language in ECMA or source.language == "java"
-                proven = not wanted.fields and not (wanted.members and objects)
-            case State.UNBOUND:
-                proven = name in BUILTINS.get(source.language, ())
-            case State.UNKNOWN:
-                proven = False
-            case State.OUTSIDE if meaning.typed and wanted.kin.outside:
-                proven = False
-            case _:
-                proven = meaning.sure
-        if proven and source.language in MODELLED:
-            return PROVEN
-        unbound = meaning.state in (State.UNBOUND, State.UNKNOWN)
-        return str(Unexplained.UNBOUND if unbound else Unexplained.BOUND_ELSEWHERE)
-
     def _aliases(self, source: FileNames, name: str) -> list[str]:
         """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
-        if "default" in found and source.language in ECMA:
-            found += locals_of(self.project, source.path, "default")
-        if source.language in ECMA and (source.named(name) or name in source.bindings):
+        return found + self._exported_as(source, name, found) if source.language in ECMA else found
+
+    def _exported_as(self, source: FileNames, name: str, local: list[str]) -> list[str]:
+        """Return the names that a module of ECMAScript exports a name under, and its importers use."""
+        outs = ["default"] if "default" in local else []
+        renamed = {}
+        if source.named(name) or name in source.bindings:
             renamed = self.binder.names.modules.renamed(source)
-            outs = [out for out, local in renamed.items() if local == name and out != name]
-            found += [out for out in outs if out not in ("default", EXPORTED_WHOLE)]
-            if name in source.bindings:
-                whole = [out for out in outs if out in ("default", EXPORTED_WHOLE)]
-                found += [n for out in whole for n in locals_of(self.project, source.path, out)]
+        exported = [out for out, inner in renamed.items() if inner == name != out]
+        whole = [out for out in exported if out in _WHOLE and name in source.bindings]
+        found = [out for out in exported if out not in _WHOLE]
+        for out in dict.fromkeys((*outs, *whole)):
+            found += locals_of(self.project, source.path, out)
         return found
+
+
+def _class_of(
+    source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+) -> PlaceClass:
+    """Return the class of a place that does not mean a target, as far as anything is known.
+
+    Scopes and imports exclude a target, and so do declared types; what is inferred makes it unlikely.
+    """
+    match meaning.state:
+        case State.KEY | State.UNKNOWN:
+            return _open(place, meaning, source.language == "c" and wanted.free)
+        case State.UNBOUND:
+            return ELSEWHERE if place.name in BUILTINS.get(source.language, ()) else UNBOUND
+        case State.MODULE if place.use == Use.IMPORT:
+            return UNBOUND if wanted.spaces else ELSEWHERE
+    if meaning.bare or place.use == Use.IMPORT:
+        return _class_of_bare(source, meaning, wanted)
+    return ELSEWHERE if meaning.sure and not _may_override(source, meaning, wanted) else UNLIKELY
+
+
+def _class_of_bare(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> PlaceClass:
+    """Return the class of a name without a receiver that means something else."""
+    own = source.language in _SCOPED and wanted.free and _is_own(source, meaning)
+    if meaning.sure or own:
+        return ELSEWHERE
+    return UNBOUND if source.language in MODELLED else UNLIKELY
+
+
+def _may_override(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> bool:
+    """Return whether a member of a declared type may be a target after all: bases are not known."""
+    if source.language in NOMINAL and wanted.members and not wanted.kin.known:
+        return True
+    return meaning.state is State.OUTSIDE and meaning.typed and wanted.kin.outside
+
+
+def _open(place: Occurrence, meaning: Meaning, separate: bool = False) -> PlaceClass:
+    """Return why a place that nothing is known of is possible; `separate`: members are not."""
+    if meaning.state is State.KEY:
+        return KEY
+    if meaning.bare or place.use == Use.IMPORT:
+        return UNBOUND
+    return ELSEWHERE if separate else RECEIVER
+
+
+def _is_own(source: FileNames, meaning: Meaning) -> bool:
+    """Return whether a name means what its own file defines, or the one thing that it imports."""
+    return bool(meaning.definitions) and all(
+        d.path == source.path or len(source.bindings.get(d.name, ())) == 1
+        for d in meaning.definitions
+    )
 
 
 def _site(source: FileNames, place: Occurrence, hit: tuple[Definition, ...]) -> Site:
@@ -391,7 +570,5 @@ def _may_be_local(place: Occurrence) -> bool:
     return place.use == Use.REFERENCE
 
 
-def _among(
-    found: Iterable[Definition], wanted: dict[tuple[str, int], Definition]
-) -> tuple[Definition, ...]:
+def _among(found: Iterable[Definition], wanted: dict[_Key, Definition]) -> tuple[Definition, ...]:
     return tuple(d for d in found if (d.path, d.ordinal) in wanted)

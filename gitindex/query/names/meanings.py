@@ -46,7 +46,6 @@ class Meaning(NamedTuple):
     at: int = -1  # offset of its value or annotation
     variable: int = -1  # the scope that declares it
     sure: bool = False  # follows from scopes and imports, without inference
-    single: bool = False  # a local name that is bound once
     bare: bool = False  # without a receiver
     typed: bool = False  # a member of a value whose type is not in the tree
 

@@ -9,13 +9,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
-from gitindex.extract.frames import WorkRequest
+from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.imports import Resolver
 from gitindex.languages.scopes.flow import FLOW, FileFlow
-from gitindex.languages.scopes.model import KINDS_AT, SCOPES, FileScopes
-from gitindex.languages.scopes.uses import USES, NameUse, to_uses
+from gitindex.languages.scopes.model import KINDS_AT, FileScopes, TextKind
 from gitindex.query.names.source import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
@@ -112,8 +111,6 @@ class Memory:
         self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
         self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
         self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
-        self._uses: OrderedDict[tuple[LiveFile, tuple[str, ...]], tuple[NameUse, ...]]
-        self._uses = OrderedDict()
         self._searches = RecentSearches()
         self._extractor = workers
 
@@ -137,7 +134,7 @@ class Memory:
         for (root, *_), tree in self._trees.items():
             files[root] = max(tree.files, files.get(root, 0))
         room = min(self._room, max(self._few, 2 * sum(files.values())))
-        for held in (self._sources, self._scopes, self._flows, self._uses):
+        for held in (self._sources, self._scopes, self._flows):
             while len(held) > room:
                 held.popitem(last=False)
         while len(self._texts) > room:
@@ -165,16 +162,26 @@ class Memory:
         return (self._scopes[key],) if key in self._scopes else None
 
     def read_scopes(
-        self, texts: dict[LiveFile, bytes]
+        self, texts: dict[LiveFile, bytes], stored: dict[str, bytes]
     ) -> Iterator[tuple[LiveFile, FileScopes | None]]:
-        """Yield the scopes of some texts, read in a killable child; None if that fails."""
-        for origin, payload in self._ask({o: (data, SCOPES) for o, data in texts.items()}):
-            try:
-                found = FileScopes(payload, origin.language, texts[origin])
-            except ValueError:
-                found = None
-            self._keep(self._scopes, (origin.oid, origin.language), found)
-            yield origin, found
+        """Yield the scopes of some texts: as stored for their paths, or derived in a killable child.
+
+        None if that fails too.
+        """
+        missing: dict[LiveFile, tuple[bytes, bytes]] = {}
+        for origin, data in texts.items():
+            found = _unpacked(stored.get(origin.path, b""), origin, data)
+            if found is None:
+                missing[origin] = (data, SCOPES)
+            else:
+                yield origin, self._keep_scopes(origin, found)
+        for origin, payload in self._ask(missing) if missing else ():
+            found = _unpacked(payload, origin, texts[origin])
+            yield origin, self._keep_scopes(origin, found)
+
+    def _keep_scopes(self, origin: LiveFile, found: FileScopes | None) -> FileScopes | None:
+        self._keep(self._scopes, (origin.oid, origin.language), found)
+        return found
 
     def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
         """Return the value flow of a file's bytes, read in a killable child."""
@@ -187,34 +194,22 @@ class Memory:
             self._keep(self._flows, key, found)
         return self._flows[key]
 
-    def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[str]]:
-        """Return the kind of text at some offsets, by path: `comment`, `string` or `code`."""
-        found: dict[str, list[str]] = {}
+    def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[TextKind]]:
+        """Return the kind of text at some offsets, by path."""
+        found: dict[str, list[TextKind]] = {}
         asked = {o: (data, KINDS_AT + json.dumps(at).encode()) for o, (data, at) in texts.items()}
         for origin, payload in self._ask(asked):
             try:
-                found[origin.path] = json.loads(payload)
+                found[origin.path] = [TextKind(*row) for row in json.loads(payload)]
             except ValueError:
                 found[origin.path] = []
-        return found
-
-    def uses(
-        self, texts: dict[LiveFile, bytes], words: tuple[str, ...]
-    ) -> dict[str, tuple[NameUse, ...]]:
-        """Return how some words are used in the code of some texts, by path."""
-        question = USES + json.dumps(words).encode()
-        missing = {o: (data, question) for o, data in texts.items() if (o, words) not in self._uses}
-        found = {o.path: self._uses[o, words] for o in texts.keys() - missing.keys()}
-        for origin, payload in self._ask(missing) if missing else ():
-            found[origin.path] = to_uses(payload)
-            self._keep(self._uses, (origin, words), found[origin.path])
         return found
 
     def _ask(self, texts: dict[LiveFile, tuple[bytes, bytes]]) -> Iterator[tuple[LiveFile, bytes]]:
         """Yield what a killable child replies to a question about each text."""
         by_key = {FactsKey(o.oid.hex(), o.path): o for o in texts}
         tasks = [Task(k, WorkRequest(o.language, *texts[o])) for k, o in by_key.items()]
-        for task, reply in self._workers(len(texts)).extract(tasks):
+        for task, reply in self._workers().extract(tasks):
             yield by_key[task.key], reply.payload
 
     def _keep(self, held: OrderedDict[Any, Any], key: Any, value: Any) -> None:
@@ -222,12 +217,20 @@ class Memory:
         if len(held) > self._room:
             held.popitem(last=False)
 
-    def _workers(self, texts: int) -> Extractor:
+    def _workers(self) -> Extractor:
         if self._extractor is None:
-            self._extractor = Extractor(workers=2 if texts > 40 else 1)
+            self._extractor = Extractor()
             weakref.finalize(self, self._extractor.close)
         return self._extractor
 
     def keep(self, source: FileNames) -> None:
         """Cache a file's facts under its path and bytes."""
         self._keep(self._sources, (source.path, source.origin.oid), source)
+
+
+def _unpacked(payload: bytes, origin: LiveFile, data: bytes) -> FileScopes | None:
+    """Return the scopes of a payload; None if there is none, or it is damaged."""
+    try:
+        return FileScopes(payload, origin.language, data) if payload else None
+    except (ValueError, TypeError, KeyError, IndexError):
+        return None

@@ -142,25 +142,10 @@ class Modules:
 
     def _offered(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         if source.language in ECMA:
-            exports = self._exports_of(source)
-            if name == "default" and name not in exports and name not in source.bindings:
-                name = EXPORTED_WHOLE  # the CommonJS equivalent
-            chain = exports.get(name, "")
-            if chain and not chain.isidentifier():
-                return self._chain(source, chain, seen)
-            if name == EXPORTED_WHOLE and not chain:
-                return UNKNOWN
-            name = chain or name
-        found = top_symbols(source, name)
-        if source.language in ECMA:
-            found = [symbol for symbol in found if symbol.exported] or found
-            found = found or self._of_whole(source, name)
-        passed_on = [
-            self.imported(source, item, there, seen)
-            for item, there in source.bindings.get(name, ())
-        ]
-        if source.language in ECMA and EXPORTED_MORE in self._exports_of(source):
-            passed_on.append(UNKNOWN)  # what may take the place of the name
+            name, chain = self._local_of(source, name)
+            if chain or not name:
+                return self._chain(source, chain, seen) if chain else UNKNOWN
+        found, passed_on = self._own(source, name), self._passed_on(source, name, seen)
         hidden = self.hidden(source, name, seen) if found or passed_on else None
         passed_on += [hidden._replace(sure=False)] if hidden else []
         known = [meaning for meaning in passed_on if meaning.state is not State.UNKNOWN]
@@ -173,6 +158,32 @@ class Modules:
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
+
+    def _local_of(self, source: FileNames, name: str) -> tuple[str, str]:
+        """Return the local name of an export of ECMAScript, or the chain that it stands for."""
+        exports = self._exports_of(source)
+        if name == "default" and name not in exports and name not in source.bindings:
+            name = EXPORTED_WHOLE  # the CommonJS equivalent
+        chain = exports.get(name, "")
+        if chain and not chain.isidentifier():
+            return name, chain
+        return chain or ("" if name == EXPORTED_WHOLE else name), ""
+
+    def _own(self, source: FileNames, name: str) -> list[Definition]:
+        """Return what a module defines under a name; in ECMAScript what it exports comes first."""
+        found = top_symbols(source, name)
+        if source.language not in ECMA:
+            return found
+        found = [symbol for symbol in found if symbol.exported] or found
+        return found or self._of_whole(source, name)
+
+    def _passed_on(self, source: FileNames, name: str, seen: frozenset[str]) -> list[Meaning]:
+        """Return what a module imports under a name, and that more may take its place."""
+        bound = source.bindings.get(name, ())
+        found = [self.imported(source, item, there, seen) for item, there in bound]
+        if source.language in ECMA and EXPORTED_MORE in self._exports_of(source):
+            found.append(UNKNOWN)
+        return found
 
     def _of_whole(self, source: FileNames, name: str) -> list[Definition]:
         """Return a member of the object or class that a CommonJS module exports as a whole."""

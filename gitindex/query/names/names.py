@@ -82,9 +82,7 @@ class Names:
         """Return the meaning of a name that no scope inside the module declares."""
         here = scope
         while (symbol := source.symbol(here)) is not None:
-            kids = source.children(here, name)
-            if of_type and source.language == "java":  # which separates the names of types
-                kids = list(filter(is_type, kids))
+            kids = _children(source, here, name, of_type)
             if symbol.kind in FUNCTIONS:
                 if scopes is None:
                     if kids:
@@ -96,6 +94,8 @@ class Names:
                 return defined(kids)
             elif symbol.kind in SPACES and (merged := _merged(source, symbol, name)):
                 return defined(merged)
+            if near := self._bindings(source, name, symbol.ordinal):
+                return self._bound_here(source, name, [], near)
             here = symbol.parent
         return self._in_module(source, name)
 
@@ -103,46 +103,39 @@ class Names:
         """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
         sure = sure and not _may_be_outside(source, scopes, name, found)
+        imported = self._imported_by(source, name, found)
+        if source.language in ECMA and imported and imported[0].module is not None:
+            return imported[0]  # `const x = require('./x')` inside a function
         offsets = {d.offset for d in found.declarations}
-        symbols = [
+        definitions = [
             symbol
             for symbol in source.named(name)
             if self.project.offset(source.path, symbol.line, symbol.column) in offsets
         ]
-        imported = [
-            self.imported_at(source, name, d.offset)
-            for d in found.declarations
-            if d.kind == "import"
-        ]
-        imported += [m for d in found.declarations if (m := self._loaded(source, name, d))]
-        if source.language in ECMA and imported and imported[0].module is not None:
-            return imported[0]  # `const x = require('./x')` inside a function
-        definitions = [*symbols, *(d for m in imported for d in m.definitions)]
+        definitions += [d for meaning in imported for d in meaning.definitions]
         if definitions:
             return defined(dict.fromkeys(definitions), sure)
         if imported:
             return imported[0]
-        return self._variable(source, scopes, name, found)._replace(sure=sure)
+        return self._variable(source, scopes, found)._replace(sure=sure)
 
-    def _variable(
-        self, source: FileNames, scopes: FileScopes, name: str, found: Resolved
-    ) -> Meaning:
+    def _imported_by(self, source: FileNames, name: str, found: Resolved) -> list[Meaning]:
+        """Return what declarations inside the module import or load."""
+        imports = (d for d in found.declarations if d.kind == "import")
+        told = [self.imported_at(source, name, d.offset) for d in imports]
+        return told + [m for d in found.declarations if (m := self._loaded(source, name, d))]
+
+    def _variable(self, source: FileNames, scopes: FileScopes, found: Resolved) -> Meaning:
         """Return a name that a scope declares and that is neither a symbol nor imported."""
         told = [(scopes.bound(d), d) for d in found.declarations]
         bound, first = next(((b, d) for b, d in told if d.annotation[1] or d.value[1]), told[0])
         member = found.kind == CLASS and first.kind != "typeparam" and source.language != "java"
-        single = len({(d.annotation, d.value) for d in found.declarations}) == 1
-        single = single and not scopes.is_set_again(name, found.scope)
-        single = single and not scopes.is_moved(name) and not scopes.changes_classes
-        if any(d.kind == "param" and d.value[1] for d in found.declarations):
-            single = False  # a default: callers give other values
         return Meaning(
             State.UNKNOWN if member else State.LOCAL,  # in Java of a class without a name
             bound=bound,
             within=self.function_at(source, first.offset),
             at=first.value[0] or first.annotation[0] or first.offset,
             variable=found.scope,
-            single=single,
         )
 
     def _loaded(self, source: FileNames, name: str, declaration: Declaration) -> Meaning | None:
@@ -224,44 +217,59 @@ class Names:
         bindings = self._bindings(source, name)
         if bindings:  # `mod a;` names a file, and is also a symbol
             top = [symbol for symbol in top if symbol.kind not in SPACES]
-        sure = source.language in MODELLED
+        if top or bindings:
+            return self._bound_here(source, name, top, bindings)
+        return self._from_others(source, name)
+
+    def _bound_here(
+        self,
+        source: FileNames,
+        name: str,
+        top: list[Definition],
+        bindings: Sequence[tuple[Import, str]],
+    ) -> Meaning:
+        """Return the meaning of a name that the module defines or imports."""
         found = [self.modules.imported(source, *item) for item in bindings]
-        scopes = self.project.scopes(source.path)
-        if top or found:
-            sure = sure and not self._is_bound_again(source, scopes, name, top)
-            hidden = self.modules.hidden(source, name, frozenset({source.path}))
-            found += [hidden._replace(sure=False)] if hidden else []
-            sure = sure and hidden is None
+        hidden = self.modules.hidden(source, name, frozenset({source.path}))
+        found += [hidden._replace(sure=False)] if hidden else []
         known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
+        sure = source.language in MODELLED and hidden is None and len(known) == len(found)
+        sure = sure and not self._is_bound_again(source, name, top)
+        others = list(dict.fromkeys(d for meaning in known for d in meaning.definitions))
         if top:
-            others = [d for meaning in known for d in meaning.definitions]
-            return defined(dict.fromkeys([*top, *others]), sure and len(known) == len(found))
-        if known:
-            merged = [d for meaning in known for d in meaning.definitions]
-            if len(known) == 1 or not merged:
-                return known[0]._replace(sure=known[0].sure and sure and len(known) == len(found))
-            return defined(dict.fromkeys(merged), all(meaning.sure for meaning in known))
-        if bindings:
-            return UNKNOWN
+            return defined(dict.fromkeys([*top, *others]), sure)
+        if len(known) > 1 and others:
+            return defined(others, all(meaning.sure for meaning in known))
+        return known[0]._replace(sure=known[0].sure and sure) if known else UNKNOWN
+
+    def _from_others(self, source: FileNames, name: str) -> Meaning:
+        """Return the meaning of a name that the module neither defines nor imports."""
         if source.language not in ECMA:  # in ECMA a star only re-exports
             starred = self.modules.starred(source, name, frozenset({source.path}))
             if starred.state is State.DEFINED:
                 return starred
-        if sure and scopes is not None and any(d.scope == 0 for d in scopes.declared(name)):
-            return Meaning(
-                State.LOCAL,
-                variable=0,
-                sure=not scopes.partial and (source.language in ECMA or not source.stars),
-            )
+        scopes = self.project.scopes(source.path) if source.language in MODELLED else None
+        if scopes is not None and any(d.scope == 0 for d in scopes.declared(name)):
+            whole = not scopes.partial and (source.language in ECMA or not source.stars)
+            return Meaning(State.LOCAL, variable=0, sure=whole)
         if source.language in _SHARED:
             return self._beside(source, name)
         if source.language in ECMA and not source.imports and not _exports_any(source):
             return UNKNOWN  # a script: scripts share one global scope
         return UNBOUND if source.language in STRICT else UNKNOWN
 
-    def _bindings(self, source: FileNames, name: str) -> Sequence[tuple[Import, str]]:
-        """Return the imports that bind a name; in Go the package's own clause names it."""
+    def _bindings(
+        self, source: FileNames, name: str, block: int = -1
+    ) -> Sequence[tuple[Import, str]]:
+        """Return the imports that bind a name; in Go the package's own clause names it.
+
+        `block`: those directly in a function or an inline module of Rust, which end with it.
+        """
         bound = source.bindings.get(name, [])
+        if source.language == "rust":
+            return [pair for pair in bound if _block_of(source, pair[0].line) == block]
+        if block >= 0:
+            return []
         others = self._named_otherwise(source) if source.language == "go" else {}
         if not others:
             return bound
@@ -288,11 +296,10 @@ class Names:
         clauses = (s.name for s in home.symbols if s.kind == "package") if home else iter(())
         return next(clauses, "")
 
-    def _is_bound_again(
-        self, source: FileNames, scopes: FileScopes | None, name: str, top: list[Definition]
-    ) -> bool:
+    def _is_bound_again(self, source: FileNames, name: str, top: list[Definition]) -> bool:
         """Return whether the module also binds a name without a symbol: a loop, a `with`."""
-        if source.language != "python" or scopes is None:
+        scopes = self.project.scopes(source.path) if source.language == "python" else None
+        if scopes is None:
             return False
         known = {self.project.offset(source.path, s.line, s.column) for s in top}
         told = (d for d in scopes.declared(name) if d.scope == 0 and d.kind != "import")
@@ -338,6 +345,24 @@ def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Res
     if source.language != "python" or found.kind != CLASS:
         return False
     return bool(source.stars) or any(d.scope == 0 for d in scopes.declared(name))
+
+
+def _children(source: FileNames, parent: int, name: str, of_type: bool) -> list[Definition]:
+    found = source.children(parent, name)
+    separate = of_type and source.language == "java"  # which separates the names of types
+    return list(filter(is_type, found)) if separate else found
+
+
+def _block_of(source: FileNames, line: int) -> int:
+    """Return the innermost function or inline module around a line; -1 for the file."""
+    found = -1
+    for symbol in source.symbols:
+        if symbol.start_line > line:
+            break
+        is_block = symbol.kind in FUNCTIONS or symbol.start_line < symbol.end_line
+        if line <= symbol.end_line and is_block and symbol.kind in (*FUNCTIONS, *SPACES):
+            found = symbol.ordinal
+    return found
 
 
 def _exports_any(source: FileNames) -> bool:

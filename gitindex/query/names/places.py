@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.literals import UNNAMED
+from gitindex.languages.scopes.model import NOMINAL, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.chains import UNREADABLE, receiver
 from gitindex.query.names.meanings import (
@@ -36,7 +37,7 @@ QUALIFIED = STRICT | {"go"}
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
 _PARAMETER = Meaning(State.LOCAL, sure=True, typed=True)
-"""A keyword argument of a class of the tree with a constructor of its own."""
+"""A keyword argument of a function of the tree, or of a class with a constructor of its own."""
 _UNNAMED = Meaning(State.LOCAL, sure=True, typed=True)
 """A field of a Go struct without a name."""
 
@@ -58,16 +59,9 @@ class Binder:
             return self._imported(source, place)
         at = self.project.offset(source.path, place.line, place.column)
         scopes = self.project.scopes(source.path)
-        if scopes is not None and at in scopes.labels:
-            return LABEL
-        if scopes is not None and at in scopes.unnamed:
-            return _UNNAMED
-        if scopes is not None and at in scopes.members:
-            return UNKNOWN
-        if scopes is not None and at in scopes.exported_at and place.use != Use.CALL:
-            found = self.names.modules.exported((source.path,), place.name)
-            if found.state is State.DEFINED:
-                return found
+        marked = self._marked(source, place, at, scopes) if scopes is not None else None
+        if marked is not None:
+            return marked
         chain, read = self.receiver(source, at)
         if chain is not None:
             return self.member_of(chain, source, place, at, read)
@@ -77,6 +71,21 @@ class Binder:
                 return _PARAMETER
             return self._key_as_value(source, place, at) or _KEY
         return self._bare(source, place, at)._replace(bare=True)
+
+    def _marked(
+        self, source: FileNames, place: Occurrence, at: int, scopes: FileScopes
+    ) -> Meaning | None:
+        """Return the meaning of a place that its form alone decides; else None."""
+        if at in scopes.labels:
+            return LABEL
+        if at in scopes.unnamed:
+            return _UNNAMED
+        if at in scopes.members:
+            return UNKNOWN
+        if at in scopes.exported_at and place.use != Use.CALL:
+            found = self.names.modules.exported((source.path,), place.name)
+            return found if found.state is State.DEFINED else None
+        return None
 
     def member_of(
         self,
@@ -90,17 +99,16 @@ class Binder:
         if not chain:
             return UNKNOWN
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
-        owner = value.definition
-        if value.kind is ValueKind.TYPE and owner is not None:
-            self.types.made.append(owner)  # a name that another class may be given
-        tame = owner is None or not self.types.classes.has_own_access(owner)
-        value = value._replace(sure=value.sure and read and tame)
+        value = value._replace(sure=value.sure and read)
         found = self.types.member(value, place.name)
-        plain = not any(part.called or part.inner for part in chain)
         if found.state is State.OUTSIDE:  # a member of a module outside the tree
-            typed = len(chain) > 1 or not self._is_imported(source, chain[0].name)
-            return found._replace(sure=value.sure and plain, typed=typed)
-        return found._replace(sure=value.sure and (found.sure or value.module is None))
+            plain = not any(part.called or part.inner for part in chain)
+            imported = self._is_imported(source, chain[0].name)
+            lexical = imported or source.language in NOMINAL
+            typed = len(chain) > 1 or not imported
+            return found._replace(sure=value.sure and plain and lexical, typed=typed)
+        declared = source.language in NOMINAL and value.module is None
+        return found._replace(sure=value.sure and (declared or found.sure))
 
     def _bare(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
         scopes = self.project.scopes(source.path)
@@ -156,13 +164,7 @@ class Binder:
         """
         if meaning.state not in (State.UNKNOWN, State.KEY):
             return []
-        key = (source.origin.family, name)
-        if key not in self._candidates:
-            found = self.project.definitions(name)
-            self.project.load(d.path for d in found)
-            found = [d for d in found if self._family(d) == source.origin.family]
-            self._candidates[key] = found, [d for d in found if self._is_member(d)]
-        found, members = self._candidates[key]
+        found, members = self._same_name(source.origin.family, name)
         if meaning.state is State.KEY:
             is_object = source.language in ECMA or source.language == "java"  # an annotation
             return [d for d in members if is_object or d.kind in ("field", "property")]
@@ -170,20 +172,34 @@ class Binder:
             return [d for d in found if d not in members]
         return members or found
 
-    def is_member(self, definition: Definition) -> bool:
-        """Return whether a definition is accessed through an instance or a class."""
-        return self._is_member(definition)
+    def _same_name(self, family: str, name: str) -> tuple[list[Definition], list[Definition]]:
+        """Return all definitions of a name in a family of languages, and the members among them."""
+        key = (family, name)
+        if key not in self._candidates:
+            found = self.project.definitions(name)
+            self.project.load(d.path for d in found)
+            found = [d for d in found if self.family(d) == family]
+            self._candidates[key] = found, [d for d in found if self.is_member(d)]
+        return self._candidates[key]
 
-    def _family(self, definition: Definition) -> str:
+    def is_near(self, definition: Definition, source: FileNames, bare: bool) -> bool:
+        """Return whether a definition is of a file's languages, and no member if the name is bare."""
+        near = self.family(definition) == source.origin.family
+        return near and self.is_member(definition) != bare
+
+    def family(self, definition: Definition) -> str:
+        """Return the group of languages that a definition is of."""
         source = self.project.source(definition.path)
         return source.origin.family if source else ""
 
-    def _is_member(self, definition: Definition) -> bool:
+    def is_member(self, definition: Definition) -> bool:
+        """Return whether a definition is accessed through an instance or a class."""
         source = self.project.source(definition.path)
         outer = source.symbol(definition.parent) if source else None
-        return (outer is not None and is_type(outer)) or (
-            definition.parent < 0 and "." in definition.qualified
-        )
+        if outer is not None:
+            return is_type(outer)
+        exported = definition.qualified.removeprefix("module.") == f"exports.{definition.name}"
+        return definition.parent < 0 and "." in definition.qualified and not exported
 
     def _implicit(self, source: FileNames, place: Occurrence) -> Meaning:
         """Return a member of the enclosing class, in languages that need no `this`."""
@@ -226,15 +242,15 @@ class Binder:
     def _is_parameter(
         self, called: Sequence[Part], source: FileNames, place: Occurrence, at: int
     ) -> bool:
-        """Is a keyword argument certainly a parameter of `__init__`, and not a field?"""
+        """Is a keyword argument a parameter of the function, or of the class's own `__init__`?"""
         value = self.types.chain(called, ExpressionPlace(source, place.enclosing, at))
         owner = value.definition
-        if value.kind is not ValueKind.TYPE or owner is None or not value.sure:
-            return False
-        if not self.types.classes.makes_own(owner):
+        if owner is None or not value.sure:
             return False
         home, scopes = self.project.source(owner.path), self.project.scopes(owner.path)
-        found = home.children(owner.ordinal, "__init__") if home is not None else []
+        found = [owner] if value.kind is ValueKind.FUNCTION else []
+        if value.kind is ValueKind.TYPE and home is not None:
+            found = home.children(owner.ordinal, "__init__")
         if scopes is None or len(found) != 1:  # a decorator may make one, or a base have it
             return False
         return (place.name, False) in self.types.classes.parameters(scopes, found[0])

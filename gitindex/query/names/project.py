@@ -14,12 +14,13 @@ from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.languages.scopes.flow import FLOWING, FileFlow
-from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes
+from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes, TextKind
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.query.names.spellings import Spellings
 from gitindex.query.names.written import WrittenImports, words_of_file
 from gitindex.store.blob_names import find_places, split_places
+from gitindex.store.blob_scopes import unpack_scopes
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
 MAX_LOCALS = 100
@@ -82,10 +83,14 @@ class Project:
         Those that spell it otherwise are among them: their `name` is what is written there.
         """
         found = self.plain_places(name, within)
-        for other in self._spellings.others(self.view, name):
+        for other in self.other_spellings(name):
             for path, places in self.plain_places(other, within).items():
                 found[path] = [*found.get(path, ()), *places]
         return found
+
+    def other_spellings(self, name: str) -> list[str]:
+        """Return the names of the tree that compilers read as this one."""
+        return self._spellings.others(self.view, name)
 
     @cached_property
     def _spellings(self) -> Spellings:
@@ -138,6 +143,14 @@ class Project:
     def know(self, path: str, oid: bytes) -> None:
         """Record the blob id of a path whose facts are not loaded."""
         self._oids[path] = oid
+
+    def hold(self, path: str, data: bytes) -> None:
+        """Keep the bytes of a file that the index leaves out, for this query."""
+        self._texts[path] = Text(data)
+
+    def is_decoded(self, path: str) -> bool:
+        """Return whether the text of a file is not its bytes: UTF-16, which git does not search."""
+        return self._text(path).decoded
 
     def where(self, path: str) -> str:
         """Return the source of a file: `index@<tree>`, or an overlay."""
@@ -217,8 +230,15 @@ class Project:
             data = self.text(source.path)
             if len(data) <= MAX_PARSE_BYTES:
                 todo[source.origin] = data
-        for origin, found in self.memory.read_scopes(todo) if todo else ():
+        stored = self._stored_scopes([origin.path for origin in todo])
+        for origin, found in self.memory.read_scopes(todo, stored):
             self._scopes[origin.path] = found
+
+    def _stored_scopes(self, paths: list[str]) -> dict[str, bytes]:
+        """Return the scopes that the store has of some files, and of overlaid ones."""
+        sql = f"SELECT l.path, c.packed FROM {LISTED} JOIN {{scopes}} c ON c.blob_id=l.blob_id"
+        rows = rows_of(self.view, sql, [os.fsencode(path) for path in paths])
+        return {os.fsdecode(path): unpack_scopes(packed) for path, packed in rows}
 
     def flow(self, path: str) -> FileFlow | None:
         """Return the value flow of one file; None if its language has no such query."""
@@ -230,8 +250,8 @@ class Project:
             self._flows[path] = self.memory.flow(source.origin, data) if source and known else None
         return self._flows[path]
 
-    def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[str]]:
-        """Return the kind of text at some offsets of some files: `comment`, `string` or `code`."""
+    def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[TextKind]]:
+        """Return the kind of text at some offsets of some files."""
         texts = {}
         for path, offsets in asked.items():
             source, data = self.source(path), self.text(path)

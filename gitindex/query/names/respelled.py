@@ -1,62 +1,50 @@
-"""Places that have a target's name, but not as the grammar reads it: Java with escapes, PHP and SQL with
-other capital letters. Nothing is proven about them."""
+"""Are there other spellings of a name: Java and JavaScript with escapes, Python in another form of
+Unicode, PHP and SQL with other capital letters? Text searches do not find those."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gitindex.base.pattern import compile_later
 from gitindex.query.names.mentions import files_with
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
-from gitindex.query.names.spellings import plain
 
 _CASE_BLIND = frozenset({"php", "sql"})
 _LIKE = "SELECT text FROM {names} WHERE text LIKE ? ESCAPE '\\' AND text<>?"
-_ESCAPED = compile_later(rb"[\w$\\]*\\u[\w$\\]+")
-_WORD = compile_later(r"[\w$]+")
+_ESCAPED = compile_later(rb"\\u+00[2-7][0-9a-fA-F][\w$\\]|[\w$]\\u+00[2-7][0-9a-fA-F]")
 _SPECIAL = compile_later(r"([\\_%])")
 
-Place = tuple[str, int, int]  # path, line, column
 
-
-def respelled(project: Project, targets: Iterable[Definition]) -> Iterator[Place]:
-    """Yield the places."""
+def is_respelled(project: Project, targets: Iterable[Definition]) -> bool:
+    """Return whether code of the targets' languages has one of their names in another spelling."""
     told = ((project.source(target.path), target.name) for target in targets)
     for language, name in dict.fromkeys((s.language, name) for s, name in told if s is not None):
-        if language == "java":
-            yield from _escaped(project, name)
-        elif language in _CASE_BLIND:
-            yield from _in_other_letters(project, name, language)
+        if any(project.plain_places(other) for other in project.other_spellings(name)):
+            return True
+        if language == "java" and _has_escapes(project):
+            return True
+        if language in _CASE_BLIND and _has_other_letters(project, name, language):
+            return True
+    return False
 
 
-def _escaped(project: Project, name: str) -> Iterator[Place]:
-    """Yield words of Java that are the name, written with escapes. The grammar reads none of them."""
-    needles = {"u00", *(f"u{ord(c):04x}" for c in name if ord(c) > 0xFF)}
-    known: dict[str, list[tuple[Place, frozenset[str]]]] = project.tree.table("escaped_words")
-    for needle in sorted(needles):
-        if needle not in known:
-            known[needle] = list(_escaped_words(project, needle))
-        yield from (place for place, words in known[needle] if name in words)
+def _has_escapes(project: Project) -> bool:
+    """Return whether code of Java has escapes of plain letters; kept for the tree."""
+    notes = project.tree.notes
+    if "escaped_names" not in notes:
+        files = [f for f in files_with(project.view, "u00") if f.language == "java"]
+        for file in files:
+            project.know(file.path, file.oid)
+        project.read(file.path for file in files)
+        notes["escaped_names"] = any(_ESCAPED.search(project.text(f.path)) for f in files)
+    return bool(notes["escaped_names"])
 
 
-def _escaped_words(project: Project, needle: str) -> Iterator[tuple[Place, frozenset[str]]]:
-    """Yield the places with escapes in files that may have a text, and the words that are read there."""
-    files = [f for f in files_with(project.view, needle) if f.language == "java"]
-    for file in files:
-        project.know(file.path, file.oid)
-    project.read(file.path for file in files)
-    for file in files:
-        for found in _ESCAPED.finditer(project.text(file.path)):
-            line = project.line(file.path, found.start())
-            column = found.start() - project.offset(file.path, line, 0)
-            read = plain(found.group().decode("utf-8", "replace"))
-            yield (file.path, line, column), frozenset(_WORD.findall(read))
-
-
-def _in_other_letters(project: Project, name: str, language: str) -> Iterator[Place]:
+def _has_other_letters(project: Project, name: str, language: str) -> bool:
     for (other,) in project.view.rows(_LIKE, _SPECIAL.sub(r"\\\1", name), name):
-        for path, places in project.plain_places(other).items():
+        for path in project.plain_places(other):
             there = project.source(path)
             if there is not None and there.language == language:
-                yield from ((path, place.line, place.column) for place in places)
+                return True
+    return False

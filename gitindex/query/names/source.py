@@ -23,6 +23,11 @@ _FAMILIES = {
 }
 
 
+def family_of(language: str) -> str:
+    """Return the group of languages that can name each other's symbols."""
+    return _FAMILIES.get(language, language)
+
+
 def is_python(path: str) -> bool:
     """Can a file be of Python? By its name: a script without a suffix may be."""
     return may_be_of(path, ("python",))
@@ -57,7 +62,7 @@ class LiveFile(NamedTuple):
     @property
     def family(self) -> str:
         """The group of languages that can name each other's symbols."""
-        return _FAMILIES.get(self.language, self.language)
+        return family_of(self.language)
 
 
 class Text:
@@ -65,6 +70,7 @@ class Text:
 
     def __init__(self, data: bytes) -> None:
         self.data = read_source(data).data
+        self.decoded = self.data is not data
 
     @cached_property
     def starts(self) -> list[int]:

@@ -17,7 +17,6 @@ from gitindex.query.names.known import known_at
 from gitindex.query.names.meanings import Meaning
 from gitindex.query.names.mentions import is_annotation
 from gitindex.query.names.places import LABEL, Binder
-from gitindex.query.names.read_strings import lists_locals
 from gitindex.query.names.source import Definition, FileNames, enclosing
 
 MAX_NAME = 1_000
@@ -55,9 +54,8 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
     if place is not None:
         source = binder.project.source(place["file"])
         if source is None:
-            raise GitIndexError(
-                f"not in the tree, or without names: {safe_text(place['file'])}", code=Exit.NO
-            )
+            shown = safe_text(place["file"])
+            raise GitIndexError(f"not in the tree, or without names: {shown}", code=Exit.NO)
         column = int(place["column"]) - 1 if place["column"] else None
         return _at(binder, source, int(place["line"]) - 1, column)
     if not asked.strip() or len(asked) > MAX_NAME:
@@ -72,16 +70,17 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
         number = int(told) if told.isdigit() else 1
     found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
     if mark and path:
-        found = [d for d in found if d.path == path]
-        exact = [d for d in found if _SEPARATORS.split(d.qualified) == parts]  # the id of a node
-        found = (exact or found)[number - 1 : number]
+        found = _node(found, path, parts)[number - 1 : number]
     if not found and not NAME.fullmatch(parts[-1]):
-        raise GitIndexError(
-            f"not a name: {safe_text(asked)}",
-            "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL",
-            Exit.USAGE,
-        )
+        hint = "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL"
+        raise GitIndexError(f"not a name: {safe_text(asked)}", hint, Exit.USAGE)
     return ReferenceTarget(parts[-1], tuple(sorted(found, key=rank)))
+
+
+def _node(found: list[Definition], path: str, parts: list[str]) -> list[Definition]:
+    """Return the definitions of a file; those with exactly this qualified name, if there are any."""
+    found = [d for d in found if d.path == path]
+    return [d for d in found if _SEPARATORS.split(d.qualified) == parts] or found
 
 
 def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
@@ -151,12 +150,8 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
     if meaning.bound is not None or meaning is LABEL:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)] or [place]
-        whole = meaning.sure and "eval_exec" not in source.origin.flags
-        whole = whole and not (
-            source.language == "python" and lists_locals(binder.project, source.path)
-        )
         declared = tuple(_declarations(binder, source, place, meaning))
-        return ReferenceTarget(place.name, (), tuple(same), source.path, whole, declared)
+        return ReferenceTarget(place.name, (), tuple(same), source.path, meaning.sure, declared)
     found = meaning.definitions
     if found:
         return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))

@@ -9,7 +9,6 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.bound import EACH, WHOLE, Bound, DeclaredType, Part, dotted
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names import callbacks
 from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
 from gitindex.query.names.classes import Classes
 from gitindex.query.names.heritage import declared
@@ -37,6 +36,7 @@ from gitindex.query.names.values import (
     ValueKind,
     instance_of,
     of_space,
+    one_of,
 )
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
@@ -44,6 +44,9 @@ _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
+MAX_TYPES = 4
+"""Definitions of one name whose values are looked at."""
+_LITERAL_TYPE = frozenset("\"'`{(-0123456789")
 _BOUND = compile_later(r"\bbound\s*=\s*[\"']?([\w.]+)")
 _EITHER = compile_later(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
 
@@ -56,8 +59,6 @@ class Types:
         self.project: Project = names.project
         self.classes = Classes(names, self._named_type)
         self._busy: set[tuple[str, int, str]] = set()
-        # methods whose `self` was taken as that of the class, classes whose call as their instance
-        self.relied, self.made = list[Definition](), list[Definition]()
 
     def chain(self, parts: Sequence[Part], place: ExpressionPlace) -> Value:
         """Return the value of `a.b(…).c`."""
@@ -88,13 +89,16 @@ class Types:
     def member(self, value: Value, name: str, depth: int = 0) -> Meaning:
         """Return the meaning of an attribute of a value."""
         if value.kind in (ValueKind.OUTSIDE, ValueKind.UNNAMED):
-            return OUTSIDE
+            return OUTSIDE._replace(sure=value.sure)
         if value.module is not None:
             return self.names.modules.below(value.module, name)
         if value.kind is ValueKind.FUNCTION and depth < MAX_DEPTH:  # a property, seen as its result
-            return self.member(self._result(value, depth + 1), name, depth + 1)
+            results = one_of(self._result(one, depth + 1) for one in value.each())
+            return self.member(results, name, depth + 1)
         if value.definition is None or depth >= MAX_DEPTH:
             return UNKNOWN
+        if value.others:
+            return _one_of([self.member(one, name, depth) for one in value.each()])
         found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
         if found:
             return defined(found)
@@ -140,8 +144,7 @@ class Types:
             return NOT_KNOWN
         parts = [p for p in split_top(text, "|") if p.strip() not in _NOTHING]
         if len(parts) > 1:
-            found = [self.annotation(part, place.deeper(), pick) for part in parts]
-            return next((v for v in found if v.definition is not None), NOT_KNOWN)
+            return one_of(self._member_type(part.strip(), place.deeper(), pick) for part in parts)
         text = parts[0].strip() if parts else ""
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
@@ -152,6 +155,12 @@ class Types:
         if pick != WHOLE:
             return NOT_KNOWN
         return self._named_type(read_chain(text), place)
+
+    def _member_type(self, text: str, place: ExpressionPlace, pick: int) -> Value:
+        """Return an instance of one type of a union; literals and functions have no members of ours."""
+        if place.source.language in ECMA and (text[:1] in _LITERAL_TYPE or "=>" in text):
+            return NOT_OURS
+        return self.annotation(text, place, pick)
 
     def expression(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return the value of an expression that is a chain."""
@@ -208,10 +217,7 @@ class Types:
             return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
             owner = self.classes.owner(source, scope)
-            inner = self.classes.is_innermost(owner, place.at)
-            sure = inner and self.classes.is_method(source, place.at)
-            self.relied += self.classes.method_around(source, scope) if sure else []
-            return instance_of(owner)._replace(sure=sure)
+            return instance_of(owner)._replace(sure=self.classes.is_innermost(owner, place.at))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -229,11 +235,13 @@ class Types:
             found = of_space(meaning.definitions, place)
             told = self.classes.given(holder.definition, found[0], place.depth + 1)
             given = self.annotation(*told) if told else NOT_KNOWN
-            values = (self.of_definition(d, place.depth + 1) for d in found[:4])
+            values = (self.of_definition(d, place.depth + 1) for d in found[:MAX_TYPES])
+            if holder.others:
+                return one_of(values) if len(found) <= MAX_TYPES else NOT_KNOWN
             known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
             value = next(known, NOT_KNOWN)
             sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
-            return value._replace(sure=sure and not self.classes.may_change(found[0]))
+            return value._replace(sure=sure)
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
         return self._attribute(holder, name, place.depth) or NOT_KNOWN
@@ -244,18 +252,12 @@ class Types:
             plain = not bound.annotation and not bound.value
             if plain and self.classes.is_receiver(source, within, name):
                 owner = source.symbol(within.parent)
-                sure = meaning.single and self.classes.is_plain(source, within, meaning.variable)
-                self.relied += [within] if sure else []
                 if owner is not None and (name in _CLASS or within.name == "__new__"):
-                    return Value(ValueKind.TYPE, owner, sure=sure)
-                return instance_of(owner)._replace(sure=sure)
+                    return Value(ValueKind.TYPE, owner)
+                return instance_of(owner)
             place = place._replace(scope=within.ordinal)
         found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
-        if found.kind is ValueKind.UNKNOWN and not bound.annotation and source.language in ECMA:
-            told = callbacks.declared_type(self, place, meaning.variable, name)
-            found = self.annotation(*told)._replace(sure=False) if told is not None else found
-        single = meaning.single or source.language in NOMINAL
-        return found._replace(sure=found.sure and single)
+        return found._replace(sure=found.sure and source.language in NOMINAL)
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
         found = self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
@@ -295,11 +297,9 @@ class Types:
             whole = self.names.modules.exported(value.module.paths, EXPORTED_WHOLE)
             value = self._value(whole._replace(module=None), place, "")._replace(sure=value.sure)
         if value.kind is ValueKind.TYPE:
-            plain = value.definition is not None and self.classes.makes_own(value.definition)
-            self.made += [value.definition] if plain and value.definition else []
-            return value._replace(kind=ValueKind.OBJECT, sure=value.sure and plain)
+            return value._replace(kind=ValueKind.OBJECT)
         if value.kind is ValueKind.FUNCTION:
-            found = self._result(value, place.depth)
+            found = one_of(self._result(one, place.depth) for one in value.each())
             source = self.project.source(value.definition.path) if value.definition else None
             nominal = source is not None and source.language in NOMINAL
             return found._replace(sure=value.sure and found.sure and nominal)
@@ -354,7 +354,7 @@ class Types:
             return self.annotation("|".join(arguments), place.deeper(), pick)
         if name in ("Type", "type") and pick == WHOLE:
             found = self.annotation(arguments[0], place.deeper())
-            return Value(ValueKind.TYPE, found.definition) if found.definition else NOT_KNOWN
+            return found._replace(kind=ValueKind.TYPE) if found.definition else NOT_KNOWN
         if name in ("tuple", "Tuple") and 0 <= pick < len(arguments):
             return self.annotation(arguments[pick], place.deeper())
         if pick == EACH and name in OF_EACH:
@@ -397,3 +397,11 @@ class Types:
                     return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]
         return None
+
+
+def _one_of(meanings: list[Meaning]) -> Meaning:
+    """Return the meaning of a member of a value that has one of several types."""
+    found = dict.fromkeys(d for meaning in meanings for d in meaning.definitions)
+    if found:
+        return defined(found)
+    return OUTSIDE if all(m.state is State.OUTSIDE for m in meanings) else UNKNOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ class Value(NamedTuple):
     definition: Definition | None = None
     module: Module | None = None
     sure: bool = False  # nothing was inferred
+    others: tuple[Definition, ...] = ()  # of the other types that it may have
+
+    def each(self) -> list[Value]:
+        """Return the value once for each type that it may have."""
+        return [self._replace(definition=d, others=()) for d in (self.definition, *self.others)]
 
 
 NOT_OURS = Value(ValueKind.OUTSIDE)
@@ -56,6 +62,18 @@ class ExpressionPlace(NamedTuple):
 def instance_of(definition: Definition | None) -> Value:
     """Return an instance of a class; NOT_KNOWN without a class."""
     return Value(ValueKind.OBJECT, definition) if definition else NOT_KNOWN
+
+
+def one_of(values: Iterable[Value]) -> Value:
+    """Return a value that is one of several; NOT_KNOWN if nothing is known of one of them."""
+    found = list(dict.fromkeys(one for value in values for one in value.each()))
+    ours = [value for value in found if value.kind is not ValueKind.OUTSIDE]
+    if len(found) == 1 or not ours:
+        return found[0]
+    if any(v.kind is not ours[0].kind or v.definition is None for v in ours):
+        return NOT_KNOWN
+    others = tuple(v.definition for v in ours[1:] if v.definition is not None)
+    return ours[0]._replace(sure=all(v.sure for v in found), others=others)
 
 
 def of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:

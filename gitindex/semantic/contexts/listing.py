@@ -6,11 +6,9 @@ import os
 from typing import Any
 
 from gitindex.base.escape import safe_text
-from gitindex.git.interface import GITLINK, LINK
-from gitindex.semantic.contexts.discovery import Context, Discovery, discover
-from gitindex.semantic.contexts.families import is_marker
+from gitindex.semantic.contexts.discovery import Context
 from gitindex.semantic.contexts.probe import probe, probed
-from gitindex.semantic.contexts.router import ContextRouter
+from gitindex.semantic.contexts.router import ContextRouter, discover_live
 from gitindex.store.semantic import switched_off
 from gitindex.view.tree import TreeView
 
@@ -20,15 +18,7 @@ class LiveContexts:
 
     def __init__(self, view: TreeView) -> None:
         self._view = view
-        rows = view.rows("SELECT path, oid, mode FROM {live}")
-        self.tree = {
-            os.fsdecode(p): oid.hex() for p, oid, mode in rows if mode not in (LINK, GITLINK)
-        }
-        markers = [os.fsencode(path) for path in self.tree if is_marker(path)]
-        contents = view.read(markers)
-        self.discovery: Discovery = discover(
-            self.tree, lambda path: contents.get(os.fsencode(path))
-        )
+        self.tree, self.discovery = discover_live(view)
         self.router = ContextRouter(self.discovery)
 
     def answer(self) -> dict[str, Any]:

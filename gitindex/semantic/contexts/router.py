@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gitindex.base.worktree import find_worktree
+from gitindex.git.interface import GITLINK, LINK
 from gitindex.languages.imports.tree import parent
-from gitindex.semantic.contexts.discovery import Context, Discovery, UnownedProject, folders_up
-from gitindex.semantic.contexts.families import family_of
+from gitindex.semantic.contexts.discovery import (
+    Context,
+    Discovery,
+    UnownedProject,
+    discover,
+    folders_up,
+)
+from gitindex.semantic.contexts.families import family_of, is_marker
+from gitindex.view.tree import TreeView, open_tree
 
 
 class Route(NamedTuple):
@@ -26,6 +36,12 @@ class ContextRouter:
     def __init__(self, discovery: Discovery) -> None:
         self._contexts = {(c.family, c.root): c for c in discovery.contexts}
         self._left_out = {(hole.family, hole.root): hole for hole in discovery.left_out}
+
+    @classmethod
+    def open(cls, root: str) -> ContextRouter:
+        """Return the router of the files of the worktree around a folder, as they are on disk now."""
+        with open_tree(find_worktree(root), root) as view:
+            return cls(discover_live(view)[1])
 
     def route(self, path: str) -> Route:
         """Return the owner of a path; nested contexts and left-out projects take precedence."""
@@ -47,3 +63,11 @@ class ContextRouter:
             if context is not None:
                 found[context].append(path)
         return found
+
+
+def discover_live(view: TreeView) -> tuple[dict[str, str], Discovery]:
+    """Return the live files of a tree with their blob ids, and the contexts among them."""
+    rows = view.rows("SELECT path, oid, mode FROM {live}")
+    tree = {os.fsdecode(p): oid.hex() for p, oid, mode in rows if mode not in (LINK, GITLINK)}
+    contents = view.read([os.fsencode(path) for path in tree if is_marker(path)])
+    return tree, discover(tree, lambda path: contents.get(os.fsencode(path)))

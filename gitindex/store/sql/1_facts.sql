@@ -1,7 +1,8 @@
--- The facts store, schema 6. Facts belong to blobs, which never change; a tree is only a mapping.
+-- The facts store, schema 8. Facts belong to blobs, which never change; a tree is only a mapping.
 -- History: 1 = first shape; 2 = the text index in tables of ours, checksums;
 -- 3 = contexts can be switched off (store/migrations.py); 5 = kinds and signatures stored once;
--- 6 = places of a blob in one row, qualified names derived.
+-- 6 = places of a blob in one row, qualified names derived; 7 = scopes; 8 = the database names its
+-- lexical index, rows of the text index without checksums.
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
 
 -- One row per blob, read as one language by one extractor. Never updated, only added or collected.
@@ -12,7 +13,7 @@ CREATE TABLE blobs (
     language TEXT NOT NULL,          -- name in languages.py; 'text' without a grammar
     status TEXT NOT NULL,            -- words.FactsStatus
     reason TEXT NOT NULL,            -- skip reason, cause of quarantine, or what made it partial; ''
-    lines INTEGER NOT NULL,
+    lines INTEGER NOT NULL,          -- 0 of a binary that git does not search either
     symbols INTEGER NOT NULL,        -- how many definitions it has
     interface_hash TEXT NOT NULL,    -- of the exported surface; '' without one
     flags TEXT NOT NULL,             -- ambiguity flags, comma separated; ''
@@ -22,6 +23,9 @@ CREATE TABLE blobs (
 
 -- Blobs that no parser survived: few, and every publish asks for them.
 CREATE INDEX blobs_quarantined ON blobs (id) WHERE status='quarantined';
+
+-- Blobs that a limit left out: few, and every publish counts them.
+CREATE INDEX blobs_oversize ON blobs (id) WHERE status='skipped' AND reason='oversize';
 
 -- Dictionary of identifiers, so that a name is stored once.
 CREATE TABLE names (
@@ -105,6 +109,12 @@ CREATE TABLE exports (
     PRIMARY KEY (blob_id, ordinal)
 ) WITHOUT ROWID;
 
+-- Scopes, declarations and bases of classes, one row per blob of a language that has them.
+CREATE TABLE scopes (
+    blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
+    packed BLOB NOT NULL             -- languages/scopes/packed.py, compressed (store/blob_scopes.py)
+);
+
 -- Dictionary of paths, shared by all worktrees.
 CREATE TABLE paths (
     id INTEGER PRIMARY KEY,
@@ -166,11 +176,13 @@ CREATE TABLE repo_state (
     last_seen_head TEXT,             -- commit of the last publish, of any worktree
     last_seen_index_mtime REAL,      -- of that worktree's git index then; NULL where there is none
     checked_at REAL,                 -- when that was
-    lexical_docs INTEGER NOT NULL DEFAULT 0  -- documents the lexical index must hold
+    lexical_docs INTEGER NOT NULL DEFAULT 0, -- documents the lexical index must hold
+    lexical_half TEXT NOT NULL DEFAULT ''    -- which index, and its last commit (store/checksums.py)
 );
 INSERT INTO repo_state (id) VALUES (1);
 
 CREATE INDEX policy_paths ON paths (id) WHERE policy = 1;
 CREATE INDEX files_absent ON files (worktree_id) WHERE skip = 'missing_blob';
+CREATE INDEX files_left_out ON files (worktree_id) WHERE skip = 'oversize';
 CREATE INDEX symbols_by_name ON definitions (name_id);
 CREATE INDEX files_by_blob ON files (blob_id);

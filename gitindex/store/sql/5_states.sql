@@ -15,5 +15,6 @@ CREATE TABLE file_refreshes (
     worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
     path_id INTEGER NOT NULL REFERENCES paths(id),
     generation INTEGER NOT NULL,     -- what was published when it was refreshed
+    seen TEXT NOT NULL,              -- what it saw of dependencies that differed from that: JSON, see store/history.py
     PRIMARY KEY (worktree_id, path_id)
 ) WITHOUT ROWID;

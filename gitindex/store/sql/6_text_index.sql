@@ -1,6 +1,5 @@
 -- Which blobs may contain some text: the words of a batch of blobs, each with the blobs that have it.
--- Every value starts with a checksum of itself and its id (store/checksum.py). A blob that no segment
--- names, or whose segment cannot be read, may contain anything.
+-- A blob that no segment names, or whose segment cannot be read, may contain anything.
 CREATE TABLE text_segments (
     id INTEGER PRIMARY KEY,
     head BLOB NOT NULL               -- its blobs, and how many words it has

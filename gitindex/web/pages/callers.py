@@ -8,7 +8,6 @@ from typing import Any
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
-from gitindex.base.vocabulary import Tier
 from gitindex.extract.terms import decode_text
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
@@ -56,7 +55,7 @@ def _count(finder: Finder, path: str) -> dict[str, int | None]:
 
 def _is_call(site: Site) -> bool:
     """Is this surely a use of the definition? A match by name alone does not count."""
-    return site.use not in _NO_USE and site.tier is not Tier.NAME
+    return site.use not in _NO_USE
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Direction, Tier
+from gitindex.query.absence import summary
 from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.symbols import SymbolQuery, list_symbols, suggestions
@@ -18,14 +19,13 @@ from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 LIMIT = 300
 NODES = 150
-SHOWN_UNEXPLAINED = 50
+SHOWN_POSSIBLE = 50
 _TIERS = [str(tier) for tier in Tier]
 _ABOUT = {
     "semantic": "proven by a compiler's index",
     "exact": "bound by scopes",
     "import": "bound through imports",
     "dispatch": "may be called through a base class or an interface",
-    "name": "the name alone",
 }
 
 
@@ -72,7 +72,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
                 "section",
                 _certificate(answer),
                 _references(asked, answer),
-                _unexplained(asked, answer),
+                _possible(asked, answer),
             ),
             element(
                 "section",
@@ -125,21 +125,15 @@ def _quoted(text: str) -> str:
 
 
 def _certificate(answer: Answer) -> Html:
-    complete = answer["complete"]
-    mentions = answer.get("mentions") or {}
-    told = ", ".join(f"{count} in {kind}" for kind, count in mentions.items())
-    if complete:
-        text = "Every occurrence in code is listed, or proven to be something else."
-    else:
-        count = len(answer["unexplained"])
-        text = f"Perhaps not all: {count} line{'' if count == 1 else 's'} could not be explained."
+    sure = answer["accountedFor"]
+    name = "absent" if answer["absent"] else "complete" if answer["complete"] else "open"
     return element(
         "p",
-        element("strong", "complete" if complete else "open"),
+        element("strong", name),
         " ",
-        text,
-        f" Mentions outside of code: {told}." if told else None,
-        class_=f"certificate {'fresh' if complete else 'stale'}",
+        summary(answer),
+        ".",
+        class_=f"certificate {'fresh' if sure else 'stale'}",
     )
 
 
@@ -186,8 +180,8 @@ def _spot(name: str, mark: str, tail: str = "") -> Html:
     )
 
 
-def _unexplained(asked: WebQuestion, answer: Answer) -> Html | None:
-    rows = answer["unexplained"]
+def _possible(asked: WebQuestion, answer: Answer) -> Html | None:
+    rows = answer["possible"]
     if not rows:
         return None
     listed = [
@@ -203,11 +197,10 @@ def _unexplained(asked: WebQuestion, answer: Answer) -> Html | None:
             element("span", row["why"].replace("_", " "), class_="kind"),
             class_="hit one",
         )
-        for row in rows[:SHOWN_UNEXPLAINED]
+        for row in rows[:SHOWN_POSSIBLE]
     ]
-    return join(
-        element("h2", f"{len(rows)} unexplained"), element("ol", listed, class_="hits uses")
-    )
+    title = f"{answer['accounted']['possible']} possible"
+    return join(element("h2", title), element("ol", listed, class_="hits uses"))
 
 
 def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:

@@ -205,5 +205,5 @@ def test_000_r29_corrupt_small_files_never_crash_status(
     assert done.returncode in (0, 1, 3), done.stdout + done.stderr
     if name == "marker":
         assert done.returncode == 3
-        validate = "from gitindex.freshness.marker import validate_completion_proof as validate"
+        validate = "from gitindex import validate_completion_proof as validate"
         assert bare(indexed.path, validate, "validate(sys.argv[1]).reason") == "invalid_payload"

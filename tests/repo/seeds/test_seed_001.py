@@ -47,14 +47,14 @@ def parameters(function: object) -> list[str]:
 
 
 def test_001_r57_none_means_full_refresh(repo: Repo) -> None:
-    some = RefreshScope(files=["a.py"])  # type: ignore[arg-type]  # the seed's lists
+    some = RefreshScope(files=["a.py"])  # the seed's lists
     assert merge_scopes(None, some) == merge_scopes(some, None) == FULL
     assert merge_scopes(None, None) == FULL
     assert RefreshScope.from_json(None) == FULL
     assert FULL.covers(None)
     assert not some.covers(None)
     assert resolve_scope(None, ["a", "b"], lambda _: None) == {"a", "b"}
-    assert FULL != EMPTY != RefreshScope(files=["a"])  # type: ignore[arg-type]
+    assert FULL != EMPTY != RefreshScope(files=["a"])
     repo.write("a.py", "x = 1\n")
     repo.commit()
     repo.index()

@@ -37,7 +37,7 @@ def test_002_m1b_the_seeds_own_marker_is_read(known: Repo) -> None:
     }
     Path(known.worktree.marker).write_text(json.dumps(marker))
     proof = validate_completion_proof(str(known.path))
-    assert (proof.outcome, proof.reason) == ("stale_local", "fingerprint_mismatch")
+    assert (proof.outcome, proof.reason) == ("fingerprint_mismatch", "fingerprint_mismatch")
     del marker["runId"]
     Path(known.worktree.marker).write_text(json.dumps(marker))
     assert validate_completion_proof(str(known.path)).reason == "invalid_payload"

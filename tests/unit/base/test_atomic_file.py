@@ -12,7 +12,9 @@ import pytest
 
 from gitindex.base.atomic_file import (
     MOMENT_SECONDS,
+    FileTooLarge,
     read_small,
+    read_start,
     remove,
     sweep_temporaries,
     sync_dir,
@@ -144,8 +146,10 @@ def test_reading_never_hangs_and_never_takes_more_than_the_limit(tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     assert read_small(str(tmp_path / "pipe")) == b""
     (tmp_path / "big").write_bytes(b"y" * 5000)
-    assert read_small(str(tmp_path / "big"), limit=1000) == b"y" * 1000
-    assert read_small("/dev/zero", limit=1000) == b"\0" * 1000
+    assert read_start(str(tmp_path / "big"), limit=1000) == b"y" * 1000
+    for endless in (str(tmp_path / "big"), "/dev/zero"):
+        with pytest.raises(FileTooLarge):
+            read_small(endless, limit=1000)
 
 
 def test_no_descriptor_leaks(tmp_path: Path) -> None:
@@ -257,16 +261,37 @@ def test_a14_a_temporary_that_is_a_link_to_nothing_is_swept(tmp_path: Path) -> N
 
 
 def test_the_last_word_before_the_rename(tmp_path: Path) -> None:
-    """The new bytes lie there whole, the old ones are still in place; an error leaves it so."""
+    """The old bytes are still in place, the new ones have no name yet; an error leaves it so."""
     path = tmp_path / "file"
     path.write_bytes(b"old")
 
     def look() -> None:
-        [temp] = tmp_path.glob(".file.*.tmp")
-        assert (temp.read_bytes(), path.read_bytes()) == (b"new", b"old")
+        assert [p.name for p in tmp_path.iterdir()] == ["file"]
+        assert path.read_bytes() == b"old"
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         write_atomic(str(path), b"new", ready=look)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
     assert path.read_bytes() == b"old"
+
+
+def test_i45_a_file_that_was_removed_is_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(path), b"new", existing=True)
+    path.write_bytes(b"old")
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(path), b"new", existing=True, ready=path.unlink)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_nameless_files_a_temporary_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE")
+    path = tmp_path / "file"
+    named: list[str] = []
+    write_atomic(str(path), b"new", ready=lambda: named.extend(os.listdir(tmp_path)))
+    assert [name.endswith(".tmp") for name in named] == [True]
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"new", ["file"])

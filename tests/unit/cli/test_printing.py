@@ -50,7 +50,7 @@ def test_a_command_may_say_itself_what_a_closed_gate_means() -> None:
 
 def test_no_command_writes_json_past_print_json() -> None:
     """`json.dumps` in a door makes text of a value inside a line, never an answer."""
-    allowed = {"state.py": 2}
+    allowed: dict[str, int] = {}
     for file in [*(PACKAGE / "cli").rglob("*.py"), PACKAGE / "__main__.py"]:
         tree = ast.parse(file.read_text())
         calls = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "dumps"]

@@ -14,7 +14,7 @@ from gitindex.freshness.stamp import (
     NONE,
     Stamp,
     StampedRun,
-    StoreFile,
+    StoreIdentity,
     announce_run,
     identify_store,
     is_stamped,
@@ -23,8 +23,9 @@ from gitindex.freshness.stamp import (
     read_stamp,
     restamp,
 )
+from gitindex.store.checksums import GONE, Half
 
-STORE = StoreFile(7, 4096)
+STORE = StoreIdentity(7, 4096, 9, Half("f", 3), Half("l", 5))
 RUNS = (StampedRun("new"), StampedRun("old", "c", "t", "d"))
 GOOD = Stamp(STORE, RUNS).render()
 
@@ -50,23 +51,23 @@ def test_what_is_rendered_is_read_again() -> None:
     stamp = parse_stamp(GOOD)
     assert stamp == Stamp(STORE, RUNS)
     assert (stamp.run("old"), stamp.run("none")) == (RUNS[1], None)
-    assert GOOD == b"gitindex_stamp_v2 7 4096\nnew - - -\nold c t d\n"
+    assert GOOD == b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - -\nold c t d\n"
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         b"",
-        b"gitindex_stamp_v2 7 4096\n",
-        b"gitindex_stamp_v2 7\nnew - - -\n",
-        b"gitindex_stamp_v2 7 4096 1\nnew - - -\n",
-        b"gitindex_stamp_v1 7 4096\nnew - - -\n",
+        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\n",
+        b"gitindex_stamp_v3 7\nnew - - -\n",
+        b"gitindex_stamp_v3 7 4096 9 f 3 l 5 1\nnew - - -\n",
+        b"gitindex_stamp_v2 7 4096 9 f 3 l 5\nnew - - -\n",
         b"gitindex_stamp_v2 x 4096\nnew - - -\n",
         b"gitindex_stamp_v2 7 x\nnew - - -\n",
         b"gitindex_stamp_v2 x y\nnew - - -\n",
-        b"gitindex_stamp_v2 7 4096\nnew - -\n",
-        b"gitindex_stamp_v2 7 4096\nnew - - - -\n",
-        b"gitindex_stamp_v2 7 4096\nnew - - -\nold c t\n",
+        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - -\n",
+        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - - -\n",
+        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - -\nold c t\n",
         b"\xff\xfe\n",
     ],
 )
@@ -122,10 +123,10 @@ def test_a_database_that_grew_is_noted(worktree: Worktree) -> None:
     before = Path(worktree.stamp).stat().st_ino
     restamp(worktree.stamp, STORE)
     assert Path(worktree.stamp).stat().st_ino == before, "nothing to write"
-    restamp(worktree.stamp, StoreFile(7, 8192))
+    restamp(worktree.stamp, StoreIdentity(7, 8192))
     stamp = read_stamp(worktree.stamp)
     assert stamp is not None
-    assert (stamp.store, [run.run_id for run in stamp.runs]) == (StoreFile(7, 8192), ["run"])
+    assert (stamp.store, [run.run_id for run in stamp.runs]) == (StoreIdentity(7, 8192), ["run"])
 
 
 def test_both_halves_of_a_store_are_needed(worktree: Worktree) -> None:
@@ -137,4 +138,40 @@ def test_both_halves_of_a_store_are_needed(worktree: Worktree) -> None:
         with pytest.raises(FileNotFoundError):
             identify_store(worktree)
     listing.write_bytes(b"{}")
-    assert identify_store(worktree) == StoreFile(database.stat().st_ino, 5)
+    assert identify_store(worktree) == StoreIdentity(database.stat().st_ino, 5, 0, GONE)
+    listing.write_bytes(b'{\n  "opstamp": 12\n}')
+    Path(worktree.lexical, "id").write_bytes(b"abc")
+    Path(f"{worktree.database}-wal").write_bytes(b"123")
+    assert identify_store(worktree)[2:] == (3, GONE, Half("abc", 12))
+
+
+NOW = StoreIdentity(7, 4096, 9, Half("f", 3), Half("l", 5))
+
+
+@pytest.mark.parametrize(
+    ("now", "wrong"),
+    [
+        (NOW, ""),
+        (NOW._replace(size=4097, log=1, facts=Half("f", 4), lexical=Half("l", 6)), ""),
+        (NOW._replace(size=4095), "facts.db was cut"),
+        (NOW._replace(facts=Half("f", 2)), "facts.db is of another generation"),
+        (NOW._replace(facts=Half("g", 9)), "facts.db is of another generation"),
+        (NOW._replace(facts=GONE), "facts.db is of another generation"),
+        (NOW._replace(facts=Half()), ""),  # a writer moves its log
+        (NOW._replace(log=0), "facts.db-wal is gone"),
+        (NOW._replace(log=0, facts=Half("f", 4)), ""),  # it was moved into the database
+        (NOW._replace(lexical=Half("l", 4)), "lexical/ is of another generation"),
+        (NOW._replace(lexical=Half("k", 9)), "lexical/ is of another generation"),
+        (NOW._replace(lexical=Half()), "lexical/ is of another generation"),
+    ],
+)
+def test_a5_an_older_or_foreign_half_is_named(now: StoreIdentity, wrong: str) -> None:
+    assert now.mismatch(STORE) == wrong
+
+
+def test_a_stamp_of_a_first_session_names_no_checksums() -> None:
+    """There are none before its first writer closes the database."""
+    stamp = parse_stamp(Stamp(STORE._replace(facts=GONE), RUNS).render())
+    assert stamp is not None
+    assert stamp.store.facts == Half()
+    assert NOW.mismatch(stamp.store) == ""

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import random
+import re
 import stat
 import subprocess
 import sys
@@ -128,9 +129,10 @@ def test_file_is_private_under_any_umask(root: Path, mask: int) -> None:
 def test_save_raises_only_oserror_and_leaves_no_litter(root: Path) -> None:
     (root / ".llmc").rmdir()
     (root / ".llmc").write_text("a file")
-    with pytest.raises(OSError, match="rag_index_status"):
+    with pytest.raises(NotADirectoryError, match=re.escape(str(root / ".llmc"))):
         save_status(root, IndexStatus("r", IndexState.FRESH, "", None, "1"))
     assert list(root.iterdir()) == [root / ".llmc"]
+    assert (root / ".llmc").read_text() == "a file"
 
 
 def test_save_makes_no_repository(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_names_given_twice_are_a_miss() -> None:
 
 def test_other_format_is_a_miss() -> None:
     payload = encode_facts(SAMPLE)
-    assert decode_facts(payload.replace(b"gixf2", b"gixf1", 1)) is None
+    assert decode_facts(payload.replace(b"gixf3", b"gixf2", 1)) is None
     size, _, rest = payload[len(MAGIC) :].partition(b"\n")
     for spelling in (b"-1", b"+" + size, b" " + size, b"0" + size, b"1_0", b"9" * 5000, b""):
         assert decode_facts(MAGIC + spelling + b"\n" + rest) is None, spelling

@@ -137,3 +137,42 @@ def test_star_imports_elsewhere(language: str, text: str) -> None:
 def test_macros_elsewhere() -> None:
     assert "macro_or_generated" in extract_facts(b"#define A 1\n", "c").flags
     assert "macro_or_generated" not in extract_facts(b"int a;\n", "c").flags
+
+
+OTHERS = {
+    ("ruby", "eval_exec"): ("eval(text)\n", "def eval_all; end\n"),
+    ("ruby", "dynamic_attribute"): ("a.send(name)\n", "a.send(:name)\n"),
+    ("ruby", "dynamic_attribute hook"): ("def method_missing(n); end\n", "def missing(n); end\n"),
+    ("ruby", "monkey_patch"): ("A.class_eval { }\n", "class A; end\n"),
+    ("php", "eval_exec"): ("<?php eval($x);\n", "<?php $a = 'eval(1)';\n"),
+    ("php", "dynamic_attribute"): ("<?php $o->$name();\n", "<?php $o->name();\n"),
+    ("php", "dynamic_attribute new"): ("<?php new $name();\n", "<?php new Name();\n"),
+    ("java", "dynamic_attribute"): (
+        "class A { void f() { k.getMethod(name); } }",
+        'class A { void f() { k.getMethod("x"); } }',
+    ),
+    ("java", "generated_member"): ("@Data class A { int x; }", "class Data { int x; }"),
+    ("csharp", "dynamic_attribute"): (
+        "class A { void F() { t.GetMethod(n); } }",
+        'class A { void F() { t.GetMethod("N"); } }',
+    ),
+    ("go", "dynamic_attribute"): (
+        "package p\nfunc f() { v.MethodByName(n) }\n",
+        'package p\nfunc f() { v.MethodByName("N"); v.Method(1) }\n',
+    ),
+    ("c", "dynamic_attribute"): ("#define F(a) get_##a\n", "#define F(a) get_a // a\n"),
+    ("lua", "eval_exec"): ("load(text)()\n", "local t = 'load(x)'\n"),
+    ("bash", "eval_exec"): ('eval "$x"\n', "echo eval\n"),
+    ("elixir", "dynamic_attribute"): ("apply(m, f, [])\n", "m.f()\n"),
+    ("python", "monkey_patch"): ("globals()[name] = f\n", "known()[name] = f\n"),
+    ("python", "monkey_patch modules"): ("sys.modules[name] = f\n", "self.items[name] = f\n"),
+    ("python", "dynamic_attribute"): ("getattr(f(a, 'b'), name)\n", "getattr(f(a, b), 'name')\n"),
+}
+
+
+@pytest.mark.parametrize(("language", "case"), OTHERS)
+def test_flags_of_other_languages(language: str, case: str) -> None:
+    raised, not_raised = OTHERS[language, case]
+    flag = case.split()[0]
+    assert flag in extract_facts(raised.encode(), language).flags
+    assert flag not in extract_facts(not_raised.encode(), language).flags

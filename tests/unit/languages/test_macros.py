@@ -60,3 +60,11 @@ def test_length_and_lines_hold() -> None:
 def test_other_languages_are_left_alone() -> None:
     data = HIDDEN["class"][0]
     assert mask_macros(data, "java").data is data
+
+
+def test_a_macro_around_the_result_of_a_function() -> None:
+    text = b"AP_DECLARE(int) first(void);\nstatic LOCAL(struct e *) second(int a)\n{ return 0; }\n"
+    facts = extract_facts(text, "c")
+    assert [(s.name, s.line) for s in facts.symbols] == [("first", 0), ("second", 1)]
+    assert {"AP_DECLARE", "LOCAL"} <= set(facts.postings)
+    assert facts.status == "parsed"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gitindex.filestate.gate_text import gate_lines
+from gitindex.mcp.dispatch import content_of
 from gitindex.mcp.hints import with_tool_calls
-from gitindex.mcp.texts import render_text
+from gitindex.mcp.tool_table import BY_NAME
 
 OPEN = {
     "path": "a.py",
@@ -60,23 +61,27 @@ def test_a_remedy_takes_over_what_was_asked() -> None:
 
 def test_what_is_open_is_said_once_and_a_page_says_of_how_many() -> None:
     text = "!function(" * 30
-    place = {"path": "a.min.js", "line": 2, "why": "no_facts", "text": text}
+    place = {"path": "a.min.js", "line": 2, "why": "not_parsed", "text": text}
     use = {"path": "b.py", "line": 3, "tier": "exact", "use": "call", "text": "f()"}
     answer = {
         "status": "ok",
         "definitions": [],
         "references": [use],
         "totalReferences": 7,
-        "unexplained": [place] * 31,
-        "complete": False,
+        "possible": [place] * 31,
+        "accounted": {"references": 7, "possible": 31, "unlikely": 0, "aliased": 0, "total": 40},
+        "accountedFor": True,
+        "absent": False,
+        "reasons": [],
+        "assumes": [],
     }
-    lines = render_text("find_references", answer).splitlines()
-    assert lines[2] == f"? a.min.js:2  no_facts: {text[:120]}  (31 ×)"
-    assert lines[3:] == ["-- 1 of 7 references; perhaps not complete"]
+    lines = content_of(BY_NAME["find_references"], answer).splitlines()
+    assert lines[1] == f"? a.min.js:2  not_parsed: {text[:120]}  (31 ×)"
+    assert lines[2:] == ["-- 1 of 7 references, 31 possible; all 40 occurrences accounted for"]
 
 
 def test_a_kind_is_said_once() -> None:
     row = {"path": "a.py", "line": 1, "kind": "class", "signature": "class A(B)"}
     method = row | {"kind": "method", "signature": "def f(self)"}
-    told = render_text("find_symbols", {"status": "ok", "symbols": [row, method]})
+    told = content_of(BY_NAME["find_symbols"], {"status": "ok", "symbols": [row, method]})
     assert told == "a.py:1  class A(B)\na.py:1  method def f(self)"

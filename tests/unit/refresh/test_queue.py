@@ -504,3 +504,11 @@ def test_eight_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "facts.db")
     assert finish([start(script, path) for _ in range(8)]) == [f"{CURRENT}\n"] * 8
     assert not os.path.exists(f"{path}-journal")
+
+
+def test_a_job_that_was_taken_over_has_not_failed(queue: Queue) -> None:
+    queue.enqueue(A)
+    for _ in range(MAX_ATTEMPTS + 2):
+        assert queue.claim().attempts == 1
+        assert queue.service.take_over_orphans(ended=True) == []
+    assert queue.claim().attempts == 1

@@ -90,6 +90,8 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
         "subject_users",
         "subject_words",
         "file_refreshes",
+        "scopes",
+        "late_scopes",
         "text_segments",
         "text_words",
         "text_postings",
@@ -399,7 +401,7 @@ def test_cache_protocol(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"gixf2\n", encode_facts(SAMPLE)[:-1], b"\xff" * 99], ids=len
+    "payload", [b"", b"gixf3\n", encode_facts(SAMPLE)[:-1], b"\xff" * 99], ids=len
 )
 def test_bad_payload_is_a_miss(database: Database, payload: bytes) -> None:
     cache = BlobTable(database)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from gitindex.languages.syntax.flags import common, ecma, python
+from gitindex.languages.syntax.flags import common, ecma, python, reflection
 from gitindex.languages.syntax.flags.reading import Detector, Reading
 
 __all__ = ["Reading", "read_flags"]
 
 _ECMA = {**common.DETECTORS, **common.DYNAMIC, **ecma.DETECTORS}
+_OTHERS = {**common.DETECTORS, **reflection.DETECTORS}
 _DETECTORS: dict[str, dict[str, Detector]] = {
     "python": {**common.DETECTORS, **common.DYNAMIC, **python.DETECTORS},
     "javascript": _ECMA,
@@ -18,7 +19,7 @@ _DETECTORS: dict[str, dict[str, Detector]] = {
 
 def read_flags(reading: Reading, *, broken: bool, lossy: bool) -> tuple[str, ...]:
     """Return the flags of a blob, sorted."""
-    detectors = _DETECTORS.get(reading.language, common.DETECTORS)
+    detectors = _DETECTORS.get(reading.language, _OTHERS)
     flags = {name for name, detects in detectors.items() if detects(reading)}
     if broken:
         flags.add("parse_error")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.flags.common import overloaded_names
-from gitindex.languages.syntax.flags.reading import Detector, Reading
+from gitindex.languages.syntax.flags.reading import Detector, Reading, is_literal
 
-_LITERAL_MODULE = compile_later(rb"\w+\s*\(\s*(\"[^\"\n]*\"|'[^'\n]*'|`[^`$]*`)\s*[,)]")
-_CONTEXT = compile_later(rb"process\s*\.\s*(env|platform|browser|version)")
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CONTEXT = ("env", "platform", "browser", "version")
 _HOSTS = ("window", "document", "process", "global", "globalThis", "Deno", "Bun")
-_CONDITION = compile_later(rb"\bif\s*\(|\?|&&|\|\|")
 _MAKERS = ("defineProperty", "defineProperties", "setPrototypeOf", "__decorate")
 _REFLECTED = ("Proxy", "defineGetter", "__defineGetter__")
 
@@ -22,7 +22,7 @@ def dynamic_import(reading: Reading) -> bool:
     if "flag.dynamic_import" in reading.captures:
         return True
     return any(
-        _LITERAL_MODULE.match(reading.data, at) is None
+        not is_literal(next(iter(reading.arguments(at)), None))
         for at in reading.offsets("require", Use.CALL)
         if reading.data[at - 1 : at] != b"."
     )
@@ -61,9 +61,15 @@ def generated_member(reading: Reading) -> bool:
     if any(reading.has(name, Use.CALL) for name in _MAKERS):
         return True
     return any(
-        re.match(rb"assign\s*\(\s*[\w$.]+\.prototype\b", reading.data[at : at + 200])
+        _member_of(next(iter(reading.arguments(at)), None)) == b"prototype"
         for at in reading.offsets("assign", Use.CALL)
     )
+
+
+def _member_of(node: Node | None) -> bytes:
+    """Return the last name of a member access, or b""."""
+    named = node.child_by_field_name("property") if node is not None else None
+    return (named.text or b"") if named is not None else b""
 
 
 def overload_set(reading: Reading) -> bool:
@@ -86,12 +92,21 @@ def reexport_chain(reading: Reading) -> bool:
 def context_divergence(reading: Reading) -> bool:
     """Does the behaviour of the file depend on where it runs?"""
     return any(
-        _CONDITION.search(reading.line_at(at)) is not None
+        _is_context(reading, at) and reading.is_decided_at(at)
         for name in _HOSTS
         for at in reading.offsets(name)
-        if _CONTEXT.match(reading.data, at)
-        or reading.data[max(0, at - 8) : at].strip() == b"typeof"
     )
+
+
+def _is_context(reading: Reading, at: int) -> bool:
+    """Is it `process.env…`, or `typeof window`?"""
+    node = reading.node_at(at)
+    outer = node.parent if node is not None else None
+    if outer is None or node is None:
+        return False
+    if outer.type == "unary_expression":
+        return outer.children[0].type == "typeof"
+    return node.text == b"process" and _member_of(outer).decode("utf-8", "replace") in _CONTEXT
 
 
 DETECTORS: dict[str, Detector] = {

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Use
-from gitindex.languages.syntax.flags.reading import Detector, Reading
+from gitindex.languages.syntax.flags.reading import Detector, Reading, is_literal
 
-_LITERAL_NAME = compile_later(rb"\w+\s*\(\s*[^,()]+,\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
-_LITERAL_MODULE = compile_later(rb"\w+\s*\(\s*[rRuU]?(\"[^\"\n]*\"|'[^'\n]*')\s*[,)]")
-_CONDITION = compile_later(rb"^\s*(if|elif)\b|\bif\b.*\belse\b")
 _BY_NAME = ("getattr", "setattr", "delattr")
+_NAMESPACES = (b"globals", b"modules", b"__dict__", b"vars")
 _HOOKS = ("__getattr__", "__getattribute__", "__setattr__")
 _MAKERS = ("namedtuple", "make_dataclass", "new_class", "create_model")
 _DECORATORS = ("dataclass", "attrs", "define", "frozen", "mutable", "total_ordering")
@@ -21,7 +18,7 @@ def dynamic_import(reading: Reading) -> bool:
     if any(reading.has(name, Use.CALL) for name in ("exec_module", "spec_from_file_location")):
         return True
     return any(
-        _LITERAL_MODULE.match(reading.data, at) is None
+        not is_literal(next(iter(reading.arguments(at)), None))
         for name in ("__import__", "import_module")
         for at in reading.offsets(name, Use.CALL)
     )
@@ -34,7 +31,7 @@ def dynamic_attribute(reading: Reading) -> bool:
     if reading.has("__dict__", Use.ATTRIBUTE) or reading.calls_bare("globals"):
         return True
     return any(
-        _LITERAL_NAME.match(reading.data, at) is None
+        not any(map(is_literal, reading.arguments(at)[1:2]))
         for name in _BY_NAME
         for at in reading.offsets(name, Use.CALL)
     )
@@ -46,7 +43,9 @@ def eval_exec(reading: Reading) -> bool:
 
 
 def monkey_patch(reading: Reading) -> bool:
-    """Is an attribute of something imported, or of a class, assigned from outside?"""
+    """Is an attribute of something imported, or of a class, assigned from outside, or a global by name?"""
+    if any(node.text in _NAMESPACES for node in reading.captures.get("flag.stored", ())):
+        return True
     nodes = (*reading.captures.get("flag.patched", ()), *reading.captures.get("flag.below", ()))
     heads = {(node.text or b"").partition(b".")[0] for node in nodes} - {b"self", b"cls"}
     if not heads:
@@ -82,7 +81,7 @@ def reexport_chain(reading: Reading) -> bool:
 def context_divergence(reading: Reading) -> bool:
     """Does the file depend on the platform, the interpreter or the type checker?"""
     return any(
-        _CONDITION.search(reading.line_at(at)) is not None
+        reading.is_decided_at(at)
         for name in _CONTEXT
         for at in reading.offsets(name, Use.ATTRIBUTE, Use.REFERENCE)
     )

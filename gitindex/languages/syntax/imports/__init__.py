@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitindex.languages.facts import Import
 from gitindex.languages.syntax.imports import ecma, python
-from gitindex.languages.syntax.imports.statements import STATEMENTS, Pair, rust_module
+from gitindex.languages.syntax.imports.statements import STATEMENTS, Reader
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
-
     from gitindex.languages.syntax.parser import Captures
 
 _NODES = {"python": python.read, "javascript": ecma.read, "typescript": ecma.read, "tsx": ecma.read}
@@ -31,17 +29,9 @@ def read_imports(captures: Captures, starts: list[int], language: str) -> tuple[
     return tuple(item._replace(line=bisect_right(starts, item.line) - 1) for item in ordered)
 
 
-def _statements(captures: Captures, reader: Callable[[str], Iterator[Pair]]) -> Iterator[Import]:
-    for capture, read in (
-        ("import", reader),
-        ("import.call", reader),
-        ("import.module", rust_module),
-    ):
+def _statements(captures: Captures, reader: Reader) -> Iterator[Import]:
+    for capture in ("import", "import.call", "import.module"):
         for node in captures.get(capture, ()):
-            for module, names in read(_text(node)):
+            for module, names in reader(node):
                 if module:
                     yield Import(module, names, 0, node.start_byte)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

@@ -37,7 +37,7 @@ def _names(node: Node) -> list[tuple[str, str]]:
     if kind == "identifier":
         return [("default", _text(node))]
     if kind in ("namespace_import", "namespace_export"):
-        return [("*", _text(node.named_children[-1]))] if node.named_children else []
+        return [("*", _text(node.children[-1]))]  # `default` is a keyword, not a named node
     if kind in ("import_specifier", "export_specifier"):
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
         return [(_text(name), _text(alias or name))]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.limits import lower_limit
 from gitindex.extract.frames import pack, unpack
 from gitindex.git.command import clean_env
 from gitindex.query.grep.engines.lines import FileHits, LineLimits, LineMatch, search_text
@@ -71,8 +72,8 @@ def _too_slow(path: bytes) -> GitIndexError:
 
 def serve() -> int:
     """Serve requests until end of input. Kernel limits end a search that takes too long."""
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_IN_ALL, SECONDS_IN_ALL))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    lower_limit(resource.RLIMIT_CPU, SECONDS_IN_ALL)
+    lower_limit(resource.RLIMIT_CORE, 0)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     regexes: dict[GrepPattern, re.Pattern[str]] = {}
     while (frame := unpack(source.read)) is not None:

@@ -21,9 +21,16 @@
 (variable_declarator name: (identifier) @name) @def.variable
 (variable_declarator name: (object_pattern [
   (shorthand_property_identifier_pattern) @name
-  (pair_pattern value: (identifier) @name)
+  (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)
+  (pair_pattern value: [(identifier) @name (assignment_pattern left: (identifier) @name)])
+  (pair_pattern value: (object_pattern (shorthand_property_identifier_pattern) @name))
+  (rest_pattern (identifier) @name)
 ])) @def.variable
-(variable_declarator name: (array_pattern (identifier) @name)) @def.variable
+(variable_declarator name: (array_pattern [
+  (identifier) @name
+  (assignment_pattern left: (identifier) @name)
+  (object_pattern (shorthand_property_identifier_pattern) @name)
+])) @def.variable
 
 (assignment_expression left: (identifier) @name right: [
   (function_expression body: (_) @body)
@@ -36,27 +43,27 @@
 (variable_declarator name: (identifier) @name value: (object) @body) @def.object
 (variable_declarator value: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.method))
 (assignment_expression right: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.method))
 (export_statement value: (object (pair
   key: [(property_identifier) @name (string) @name.marked]
-  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.method))
 (call_expression
   function: (member_expression property: (property_identifier) @_assign)
   arguments: (arguments (object (pair
     key: [(property_identifier) @name (string) @name.marked]
-    value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.method))
+    value: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.method))
   (#eq? @_assign "assign"))
 
 ; Constructors and prototypes of old: `A.prototype.b = function`, `exports.c = function`.
 (assignment_expression
   left: (member_expression) @name.path
-  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.function
+  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.function
 (assignment_expression
   left: (subscript_expression index: (string) @name.marked)
-  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @def.function
+  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body) (generator_function body: (_) @body)]) @def.function
 (assignment_expression
   left: (member_expression) @name.path
   right: (class body: (_) @body)) @def.class

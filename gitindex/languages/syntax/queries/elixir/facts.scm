@@ -8,7 +8,9 @@
   (arguments . [
     (identifier) @name
     (call target: (identifier) @name)
-    (binary_operator left: [(identifier) @name (call target: (identifier) @name)])
+    (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "when")
+    (binary_operator operator: ["+" "-" "*" "/" "++" "--" "<>" "|>" "<|>" "&&" "||" "&&&" "|||" "<<<" ">>>"
+      "^^^" "~>" "~>>" "<~" "<<~" "<~>" "==" "!=" "=~" "<" ">" "<=" ">=" "=" "|" "and" "or" "in" ".."] @name)
   ])
   (do_block)? @body
   (#any-of? @_def "def" "defp" "defdelegate")) @def.function
@@ -16,7 +18,9 @@
   (arguments . [
     (identifier) @name
     (call target: (identifier) @name)
-    (binary_operator left: [(identifier) @name (call target: (identifier) @name)])
+    (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "when")
+    (binary_operator operator: ["+" "-" "*" "/" "++" "--" "<>" "|>" "<|>" "&&" "||" "&&&" "|||" "<<<" ">>>"
+      "^^^" "~>" "~>>" "<~" "<<~" "<~>" "==" "!=" "=~" "<" ">" "<=" ">=" "=" "|" "and" "or" "in" ".."] @name)
   ])
   (do_block)? @body
   (#any-of? @_def "defmacro" "defmacrop" "defguard" "defguardp")) @def.macro

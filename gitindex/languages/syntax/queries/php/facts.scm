@@ -15,7 +15,7 @@
 (expression_statement (assignment_expression left: (variable_name (name) @name))) @def.variable
 (function_call_expression
   function: (name) @_define
-  arguments: (arguments . (argument (string) @name.marked))
+  arguments: (arguments . (argument [(string) @name.marked (encapsed_string) @name.marked]))
   (#eq? @_define "define")) @def.constant
 [(anonymous_function) (arrow_function)] @local
 (object_creation_expression (anonymous_class)) @local
@@ -44,3 +44,10 @@
 (class_interface_clause [(name) @use.inherit (qualified_name (name) @use.inherit)])
 (use_declaration [(name) @use.inherit (qualified_name (name) @use.inherit)])
 (attribute [(name) @use.decorator (qualified_name (name) @use.decorator)])
+
+; A member or a variable by a computed name.
+(dynamic_variable_name) @flag.dynamic_attribute
+(member_call_expression name: [(variable_name) (binary_expression) (encapsed_string)] @flag.dynamic_attribute)
+(member_access_expression name: [(variable_name) (binary_expression)] @flag.dynamic_attribute)
+(scoped_call_expression name: (variable_name) @flag.dynamic_attribute)
+(object_creation_expression (variable_name) @flag.dynamic_attribute)

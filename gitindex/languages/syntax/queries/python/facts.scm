@@ -19,6 +19,11 @@
 
 [(import_statement) (import_from_statement) (future_import_statement)] @import
 
+(aliased_import
+  name: (dotted_name . (identifier) @_name .)
+  alias: (identifier) @export.alias
+  (#eq? @_name @export.alias))
+
 (identifier) @use.reference
 (attribute attribute: (identifier) @use.attribute)
 (call function: [(identifier) @use.call (attribute attribute: (identifier) @use.call)])
@@ -44,3 +49,7 @@
 
 (assignment left: (attribute object: (identifier) @flag.patched))
 (assignment left: (attribute object: (attribute) @flag.below))
+(assignment left: (subscript value: [
+  (call function: (identifier) @flag.stored)
+  (attribute attribute: (identifier) @flag.stored)
+]))

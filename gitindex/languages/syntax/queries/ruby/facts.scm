@@ -13,11 +13,15 @@
 (assignment left: (class_variable) @name) @def.field
 (call
   method: (identifier) @_declare
-  arguments: (argument_list [(simple_symbol) @name.marked (string (string_content) @name)])
+  arguments: (argument_list [
+    (simple_symbol) @name.marked
+    (string (string_content) @name)
+    (parenthesized_statements [(simple_symbol) @name.marked (string (string_content) @name)])
+  ])
   (#any-of? @_declare "attr" "attr_reader" "attr_writer" "attr_accessor")) @def.field
 (call
   method: (identifier) @_declare
-  arguments: (argument_list . (simple_symbol) @name.marked)
+  arguments: (argument_list . [(simple_symbol) @name.marked (string (string_content) @name)])
   (#any-of? @_declare "alias_method" "define_method")) @def.method
 ([(body_statement (identifier) @access) (program (identifier) @access)]
   (#any-of? @access "private" "public" "protected"))

@@ -33,6 +33,7 @@
 (optional_parameter (accessibility_modifier) pattern: (identifier) @name) @def.property
 (construct_signature "new" @name) @def.method
 (ambient_declaration) @outer
+(export_statement "=" (identifier) @export.default)
 [(type_annotation (object_type) @local) (type_arguments (object_type) @local)]
 (function_type) @local
 

@@ -1,0 +1,235 @@
+"""The command line's door: parses by the table, asks, prints, and returns an exit code."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from importlib import import_module
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.cli.commands import GROUP_HELP, resolve
+from gitindex.cli.parse import HelpWanted, parse
+from gitindex.questions.table import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from gitindex.git.worktree_probe import WorktreeProbe
+    from gitindex.questions.here import Here
+    from gitindex.questions.table import Params
+
+COMPLETE = "_GITINDEX_COMPLETE"
+"""The environment variable a shell sets to ask for completions instead of running a command."""
+RARELY = (50_000, 20, 100)
+"""When cycles are looked for: an answer makes many objects and ends; looking was a fifth of `refs`."""
+UNPAGED = frozenset({"find", "merge-check", "verify", "audit", "config"})
+"""Questions whose answer is never longer than a screen, or is a picker's."""
+
+
+def run_cli(args: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    if COMPLETE in os.environ:
+        from gitindex.cli.complete import print_offers
+
+        return print_offers()
+    one, rest = resolve(args)
+    if one is None:
+        return _no_command(args)
+    try:
+        params = parse(one, rest)
+    except HelpWanted:
+        from gitindex.cli.help import show_help
+
+        return show_help(one.name.split())
+    if isinstance(one, Question):
+        gc.set_threshold(*RARELY)  # not for a server, which would keep the cycles of its answers
+        return _answered(one, params)
+    module, _, function = one.run.partition(":")
+    home = module if module.startswith("gitindex.") else f"gitindex.cli.{module}"
+    _stand_in(params.get("path", "."))
+    code: int = getattr(import_module(home), function)(**params)
+    return code
+
+
+def _no_command(args: list[str]) -> int:
+    """Help where it is asked for or nothing is said; else say what could be meant."""
+    from gitindex.cli.help import known_names, print_front, show_help
+
+    if args[:1] in (["--help"], ["-h"]):
+        return show_help([])
+    if args == ["--version"]:
+        from gitindex import __version__
+
+        sys.stdout.write(f"gitindex {__version__}\n")
+        return int(Exit.OK)
+    if not args:
+        print_front(sys.stderr)
+        return int(Exit.USAGE)
+    if args[0] in GROUP_HELP:
+        if len(args) == 1 or args[1] in ("--help", "-h"):
+            return show_help(args[:1]) if len(args) > 1 else show_help(args[:1]) or int(Exit.USAGE)
+        raise GitIndexError(
+            f"No such command {args[1]!r}.", f"see `gitindex {args[0]} --help`", Exit.USAGE
+        )
+    if args[0].startswith("-"):
+        raise GitIndexError(f"No such option: {args[0]}", "see `gitindex --help`", Exit.USAGE)
+    from difflib import get_close_matches
+
+    near = get_close_matches(args[0], known_names())
+    meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise GitIndexError(f"No such command {args[0]!r}.{meant}", "see `gitindex --help`", Exit.USAGE)
+
+
+def _answered(question: Question, params: Params) -> int:
+    """Ask a question and print its answer."""
+    from gitindex.cli.terminal import paged
+
+    params = question.given(**params)
+    as_json = params.pop("as_json") or params.get("form") == "json"
+    _stand_in(params["path"])
+    _read_stdin(question, params)
+    with _look(question, params) as begun:
+        if question.name == "find" and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+            from gitindex.cli.verbs.find import pick_place
+
+            return pick_place(params)
+        with paged(question.name not in UNPAGED and not as_json):
+            return ask_and_print(question, params, as_json, begun)
+
+
+def ask_and_print(
+    question: Question, params: Params, as_json: bool, begun: WorktreeProbe | None = None
+) -> int:
+    """Print the answer as JSON or text; a closed gate is an answer too: its envelope, or a line."""
+    from gitindex.base.output import print_json
+    from gitindex.cli.printing import print_closed
+    from gitindex.view.snapshot import GateClosed
+
+    here = place_of(question, params, begun)
+    here.terminal = sys.stdout.isatty() and not as_json
+    try:
+        answer = question.ask(here, params)
+        if params.get("team") and question.team is not None:
+            answer = _with_team(question, here, params, answer)
+    except GateClosed as closed:
+        if as_json:
+            print_json(closed.envelope)
+            return int(Exit.GATED)
+        if question.passes is not None and question.passes(params):
+            sys.stderr.write("gitindex: not indexed, nothing was checked\n")
+            sys.stderr.write("  hint: run `gitindex index`\n")
+            return int(Exit.OK)
+        return print_closed(closed)
+    if as_json:
+        print_json(answer)
+    else:
+        _print_text(question, params, answer)
+    return _code(question, params, answer)
+
+
+def _with_team(question: Question, here: Here, params: Params, answer: Any) -> Any:
+    from gitindex.sharing.team_questions import add_team
+
+    assert question.team is not None
+    kind, words = question.team(answer, params)
+    limit = params.get("limit") or 100
+    return add_team(here.worktree, dict(answer), kind, [word for word in words if word], limit)
+
+
+def _code(question: Question, params: Params, answer: Any) -> int:
+    if params.get("team") and question.team is not None:
+        if "team" not in answer:
+            return int(Exit.GATED)
+        if answer["team"]["hits"]:
+            return int(Exit.OK)
+    if question.code is not None:
+        return int(question.code(answer, params))
+    return int(Exit.NO if question.found and not answer[question.found] else Exit.OK)
+
+
+def place_of(question: Question, params: Params, begun: WorktreeProbe | None = None) -> Here:
+    """Return where a command line asks: its folder, its tree, and how it names files."""
+    from gitindex.cli.progress import patience, progress_bar
+    from gitindex.cli.shown_path import named_path, named_place
+    from gitindex.questions.here import Here
+    from gitindex.view.tree import TreeChoice
+
+    path = params["path"]
+    at, staged = params.get("at", ""), params.get("staged", False)
+    if at and staged:
+        raise GitIndexError(
+            "Invalid value: --at and --staged exclude each other",
+            f"see `gitindex {question.name} --help`",
+            Exit.USAGE,
+        )
+    trees = question.trees.split()
+    choice = TreeChoice(params.get("strict", False), at, staged if "staged" in trees else False)
+    found = (lambda: begun.worktree) if begun else None
+    here = Here(path, choice, begun=begun, worktree=found)
+    here.doing, here.progress = patience, progress_bar
+    here.inside = lambda file: named_path(here.worktree.root, path, file)
+    here.placed = lambda asked: named_place(path, asked)
+    return here
+
+
+def _print_text(question: Question, params: Params, answer: Any) -> None:
+    from gitindex.cli.shown_path import shown_path
+    from gitindex.cli.terminal import coloured, width
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.team import team_lines
+
+    ink = Ink(width(), coloured(), params, shown_path)
+    if params.get("team") and "team" not in answer:
+        answer = {**answer, "status": "ok"}
+    said = print_lines(question.text(answer, ink))
+    said += print_lines(team_lines(answer, params))
+    if not said and sys.stderr.isatty():
+        sys.stderr.write("gitindex: nothing found\n")
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """Print lines and count them; notes go to stderr, asides only where a person reads them."""
+    from gitindex.cli.terminal import say
+    from gitindex.questions.ink import Aside, Note
+
+    many = 0
+    for line in lines:
+        many += 1
+        if not isinstance(line, Note):
+            say(line)
+        elif not isinstance(line, Aside) or sys.stderr.isatty():
+            sys.stderr.write(f"gitindex: {line}\n")
+    return many
+
+
+def _stand_in(folder: str) -> None:
+    if folder != ".":
+        from gitindex.cli.shown_path import stand_in
+
+        stand_in(folder)
+
+
+def _read_stdin(question: Question, params: Params) -> None:
+    """`-` for an argument: its text comes from standard input."""
+    for param in question.params:
+        if not param.flags and params.get(param.name) in ("-", ["-"]):
+            told = sys.stdin.read((param.most and int(param.most)) or 1 << 16).strip()
+            params[param.name] = [told] if param.kind == "texts" else told
+
+
+def _look(question: Question, params: Params) -> Any:
+    """Start git's look at the work tree before the imports, which are half of a cold start."""
+    from contextlib import nullcontext
+
+    if not question.looks or params.get("at") or params.get("staged"):
+        return nullcontext()
+    from gitindex.base.worktree import find_worktree
+    from gitindex.git.worktree_probe import WorktreeProbe
+
+    try:
+        return WorktreeProbe.start(find_worktree(params["path"]))
+    except GitIndexError:
+        return nullcontext()  # the question itself reports that there is no repository

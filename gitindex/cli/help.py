@@ -1,0 +1,203 @@
+"""Help: the front page and the groups from the table; typer explains single commands."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import wrap
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.cli.commands import (
+    FRONT,
+    GROUP_HELP,
+    GROUPS,
+    all_commands,
+    find_command,
+)
+from gitindex.cli.parse import shown_name
+from gitindex.questions.table import shell_params, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TextIO
+
+    from gitindex.questions.table import Command, Param, Question
+
+ABOUT = "A code index of a git repository that is always fresh, and can prove it."
+OPTIONS = (
+    ("--version", "Print the version."),
+    ("-C DIR", "Run as if started in this folder."),
+    ("--full-name", "Print paths from the root of the work tree."),
+    ("-h, --help", "Show this message and exit."),
+)
+WIDTH = 78
+
+
+def show_help(command: list[str], everything: bool = False, man: bool = False) -> int:
+    """Explain a command, the front page, or all commands by group."""
+    if man:
+        from gitindex.cli.manual import show_page
+
+        return show_page(command)
+    if not command:
+        if everything:
+            _print(sys.stdout, _all())
+        else:
+            print_front(sys.stdout)
+        return int(Exit.OK)
+    one = find_command(command)
+    if one is None and (len(command) > 1 or command[0] not in GROUP_HELP):
+        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
+    inner = commands_of(command[0]) if len(command) == 1 else []
+    if one is not None and not inner:
+        _explain(one)
+    else:
+        _print(sys.stdout, _group(command[0], one, inner))
+    return int(Exit.OK)
+
+
+def print_front(stream: TextIO) -> None:
+    """Print the front page."""
+    rows = [(name, summary_of(find_command([name]).about)) for name in FRONT.split()]  # type: ignore[union-attr]
+    lines = [*_head(), "", "Commands:", *_table(rows)]
+    _print(
+        stream, [*lines, "", "`gitindex help --all` lists all commands, `help NAME` explains one."]
+    )
+
+
+def known_names() -> list[str]:
+    """Return the first words of all commands that help lists."""
+    return list(dict.fromkeys(one.name.split()[0] for one in all_commands()))
+
+
+def commands_of(name: str) -> list[Question | Command]:
+    """Return the commands below a name."""
+    return [one for one in all_commands() if one.name.startswith(f"{name} ")]
+
+
+def grouped() -> dict[str, dict[str, str]]:
+    """Return by group the first words of commands and their summaries."""
+    found: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+    for one in all_commands():
+        first, _, rest = one.name.partition(" ")
+        told = summary_of(GROUP_HELP[first]) if rest and first in GROUP_HELP else one.summary
+        if not rest or first in GROUP_HELP:
+            found[one.group][first] = told
+    return found
+
+
+def usage(one: Question | Command) -> str:
+    """Return the line that shows how a command is written."""
+    pieces = [f"gitindex {one.name}", "[OPTIONS]"]
+    for param in shell_params(one):
+        if not param.flags:
+            name = shown_name(param)
+            bare = name if name.startswith("[") else f"[{name}]"
+            pieces.append(f"{{{name}}}" if param.default is None else bare)
+    return " ".join(pieces)
+
+
+def option_name(param: Param) -> str:
+    """Return the flags of an option as help shows them, short ones first."""
+    if not param.flags:
+        return shown_name(param)
+    flags = ", ".join(sorted(param.flags, key=lambda flag: flag.startswith("--")))
+    return flags if param.kind == "flag" else f"{flags} {shown_name(param)}"
+
+
+def _head() -> list[str]:
+    options = _table(list(OPTIONS))
+    return [
+        "Usage: gitindex [OPTIONS] COMMAND [ARGS]...",
+        "",
+        f"  {ABOUT}",
+        "",
+        "Options:",
+        *options,
+    ]
+
+
+def _all() -> Iterator[str]:
+    yield from _head()
+    for group, rows in grouped().items():
+        yield from ("", f"{group}:", *_table(list(rows.items())))
+
+
+def _group(name: str, one: Question | Command | None, inner: list[Any]) -> Iterator[str]:
+    yield f"Usage: {usage(one) if one else f'gitindex {name} [OPTIONS] COMMAND [ARGS]...'}"
+    about = one.about if one else GROUP_HELP[name]
+    yield from ("", *(f"  {line}" for line in wrap(about, WIDTH - 2)))
+    if one is not None:
+        rows = [(option_name(param), param.help) for param in shell_params(one)]
+        yield from ("", "Options:", *_table([*rows, OPTIONS[-1]]))
+    rows = [(each.name.partition(" ")[2], each.summary) for each in inner]
+    yield from ("", "Commands:", *_table(rows))
+
+
+def _table(rows: list[tuple[str, str]]) -> list[str]:
+    """Return two columns, the second one wrapped."""
+    wide = min(max((len(name) for name, _ in rows), default=0), 30)
+    lines = []
+    for name, told in rows:
+        first, *rest = wrap(told, WIDTH - wide - 4) or [""]
+        lines.append(f"  {name:<{wide}}  {first}".rstrip())
+        lines += [f"  {'':<{wide}}  {line}" for line in rest]
+    return lines
+
+
+def _print(stream: TextIO, lines: Any) -> None:
+    stream.write("\n".join(lines) + "\n")
+
+
+def _explain(one: Question | Command) -> None:
+    """Let typer print the help of one command, from a function with the table's signature."""
+    import inspect
+
+    import typer
+
+    made = []
+    for param in shell_params(one):
+        kind = _type_of(param)
+        settings: dict[str, Any] = {"help": param.help, "metavar": shown_name(param)}
+        if kind in (int, float):
+            settings |= {"min": param.least, "max": param.most}
+        default: Any = ... if param.default is None else param.default or _absent(param)
+        if param.flags:
+            names = _click_names(param)
+            settings["show_default"] = bool(param.default) or kind in (int, float)
+            if param.kind == "flag":
+                del settings["metavar"]
+            told: Any = typer.Option(default, *names, **settings)
+        else:
+            told = typer.Argument(default, show_default=False, **settings)
+        made.append(
+            inspect.Parameter(
+                param.name, inspect.Parameter.KEYWORD_ONLY, default=told, annotation=kind
+            )
+        )
+
+    def command(**_: Any) -> None:
+        """Never called."""
+
+    command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    about = one.about if "~/" not in one.about else one.about.replace("\n\n", "\n\n\b\n")
+    app.command(help=about, context_settings={"help_option_names": ["-h", "--help"]})(command)
+    app(["--help"], prog_name=f"gitindex {one.name}", standalone_mode=False)
+
+
+def _click_names(param: Param) -> list[str]:
+    if param.kind == "flag" and len(param.flags) == 2 and param.flags[1].startswith("--no-"):
+        return ["/".join(param.flags)]
+    return list(param.flags)
+
+
+def _absent(param: Param) -> Any:
+    return [] if param.kind in ("texts", "words", "fields") else param.default
+
+
+def _type_of(param: Param) -> Any:
+    many = param.kind in ("texts", "words", "fields")
+    single = {"integer": int, "number": float, "flag": bool}.get(param.kind, str)
+    return list[str] if many else single

@@ -1,0 +1,171 @@
+"""`gitindex api`: what changed in the exported surface between two commits."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, path_fields, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.sarif import SarifResult, render_sarif
+from gitindex.questions.table import Question, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.base.worktree import Worktree
+    from gitindex.query.impact.change import TreeChange
+    from gitindex.query.impact.surface import SurfaceChange
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return every change of an exported name; `acceptable`: each incompatible one is announced."""
+    from gitindex.query.impact.change import comparing, parse_range
+    from gitindex.query.impact.surface import find_surface
+
+    between = asked["between"]
+    if not between and not asked["staged"]:
+        between = f"{last_tag(here.worktree)}..HEAD"
+    pair = parse_range(between, asked["staged"])
+    with here.doing("comparing"), comparing(here.worktree, here.path, pair) as change:
+        found = find_surface(change)
+        excused = _excused(asked, change, found)
+        rows = [_fields(one, one in excused) for one in found]
+        blocking = any(one.incompatible and one not in excused for one in found)
+        return change.after.view.envelope(
+            between=between or "staged", api=rows, acceptable=not blocking
+        )
+
+
+def last_tag(worktree: Worktree) -> str:
+    """Return the last release tag before HEAD."""
+    import os
+
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.git.command import try_git
+
+    found = try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD")
+    if found.returncode:
+        raise GitIndexError("no tag to compare with", "give a range: A..B", Exit.USAGE)
+    return os.fsdecode(found.output.strip())
+
+
+def has_tag(worktree: Worktree) -> bool:
+    """Is there a release to compare with?"""
+    from gitindex.git.command import try_git
+
+    return not try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD").returncode
+
+
+def _excused(asked: Params, change: TreeChange, found: list[SurfaceChange]) -> set[SurfaceChange]:
+    """Return the incompatible changes that a version or a changelog announces."""
+    from gitindex.query.impact.surface import added_news, is_announced, is_version_bumped
+
+    broken = [one for one in found if one.incompatible]
+    if not broken:
+        return set()
+    if asked["require"] != "changelog" and is_version_bumped(change, asked["version_file"]):
+        return set(broken)
+    if asked["require"] == "version":
+        return set()
+    news = added_news(change, asked["changelog"])
+    return {one for one in broken if is_announced(one, news)}
+
+
+def _fields(one: SurfaceChange, excused: bool) -> dict[str, Any]:
+    import os
+
+    definition = one.definition
+    return {
+        "change": str(one.kind),
+        "name": definition.name,
+        "qualifiedName": definition.qualified,
+        "kind": definition.kind,
+        "language": one.language,
+        **path_fields(os.fsencode(definition.path)),
+        "line": definition.line + 1,
+        "signature": definition.signature,
+        **({"before": one.before} if one.before else {}),
+        "incompatible": one.incompatible,
+        **({"why": one.why} if one.why else {}),
+        **({"announced": excused} if one.incompatible else {}),
+    }
+
+
+def code(answer: dict[str, Any], asked: Params) -> int:
+    """Return 1 with `check` for an incompatible change that nothing announces."""
+    return 1 if asked["check"] and not answer["acceptable"] else 0
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield a line for each change, `!` before those that break callers."""
+    rows = answer["api"]
+    if ink.asked.get("form") == "sarif":
+        yield render_sarif([_sarif(row) for row in rows])
+        return
+    for row in rows:
+        mark = "!" if row["incompatible"] else " "
+        why = f": {row['why']}" if row.get("why") and row["change"] != "removed" else ""
+        told = ", announced" if row.get("announced") else ""
+        place = ink.paint("path", ink.place(row))
+        name = safe_text(row["qualifiedName"])
+        yield f"{mark} {row['change']:<7} {name}{safe_text(why)}{told}  {place}"
+    count = sum(row["incompatible"] for row in rows)
+    many = counted(len(rows), "exported names")
+    yield ink.paint("dim", f"-- {many} changed, {count} incompatibly")
+    if ink.asked.get("check") and not answer["acceptable"]:
+        yield "raise the version, or name what breaks in a changelog"
+
+
+def _sarif(row: dict[str, Any]) -> SarifResult:
+    if row["change"] == "removed":
+        rule = "api-removed"
+    else:
+        rule = "api-incompatible" if row["incompatible"] else f"api-{row['change']}"
+    quiet = not row["incompatible"] or row.get("announced")
+    message = f"{row['qualifiedName']}: {row.get('why') or row['change']}"
+    line = 1 if row["change"] == "removed" else row["line"]
+    return SarifResult(rule, "note" if quiet else "error", message, row["path"], line)
+
+
+STAGED = option("--staged", "staged", "Of what is staged, against HEAD.", "flag")
+FORM = option(
+    "--format",
+    "form",
+    "text, json or sarif.",
+    default="text",
+    choices=("text", "json", "sarif"),
+)
+QUESTION = Question(
+    "api",
+    "What changed in the exported surface: added, removed, signature changed.",
+    (
+        argument(
+            "between",
+            "Two commits; the last tag and HEAD if left out.",
+            "",
+            metavar="[A..B]",
+        ),
+        STAGED,
+        option(
+            "--check", "check", "Exit 1 for an incompatible change that nothing announces.", "flag"
+        ),
+        option(
+            "--require",
+            "require",
+            "What announces one: version, changelog, or any of both.",
+            default="any",
+            choices=("any", "version", "changelog"),
+        ),
+        option("--version-file", "version_file", "The file that holds the version."),
+        option("--changelog", "changelog", "The changelog; any that is called so if left out."),
+        FORM,
+    ),
+    ask,
+    text,
+    group="Change",
+    code=code,
+    passes=lambda _: True,
+    trees="",
+)

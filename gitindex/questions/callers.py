@@ -1,0 +1,63 @@
+"""`gitindex callers`: who calls a symbol; with `--between`, which callers differ."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions import graph
+from gitindex.questions.graph import BOUNDS, DIRECTION
+from gitindex.questions.table import AT, SYMBOL, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> Any:
+    """Return the callers, or those that were added and removed between two commits."""
+    if not asked["between"]:
+        return graph.ask(here, asked)
+    from gitindex.query.history import callers_between
+    from gitindex.questions.history import index_first
+
+    index_first(here)
+    return callers_between(here.worktree, asked["symbol"], asked["between"])
+
+
+def code(answer: Any, asked: Params) -> int:
+    """Return 1 without callers or changes."""
+    if "changes" in answer:
+        return 0 if answer["changes"] else 1
+    return graph.code(answer, asked)
+
+
+def text(answer: Any, ink: Ink) -> Iterator[str]:
+    """Yield the callers, or the changes."""
+    if "changes" not in answer:
+        yield from graph.text(answer, ink)
+        return
+    for row in answer["changes"]:
+        sign = "+" if row["what"] == "added" else "-"
+        yield f"{sign} {ink.path(row['path'])}: {safe_text(row['name'])}"
+    yield f"{len(answer['changes'])} changed, {answer['kept']} kept; by name"
+
+
+QUESTION = graph.QUESTION._replace(
+    name="callers",
+    about="Who calls a symbol.",
+    params=(
+        SYMBOL,
+        DIRECTION._replace(default="callers", shell=False),
+        *BOUNDS,
+        option("--between", "between", "Callers that differ.", metavar="A..B"),
+        AT,
+    ),
+    ask=ask,
+    text=text,
+    code=code,
+    tool="",
+)

@@ -1,0 +1,54 @@
+"""`gitindex config`: the settings in force, and where each was set."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Note
+from gitindex.questions.table import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, _asked: Params) -> dict[str, Any]:
+    """Return every setting and its value; `origin` is null if the default applies."""
+    from gitindex.git.settings import SETTINGS, read_settings, unknown_settings
+
+    values = read_settings(here.worktree)
+    given = {value.name: value for value in values}
+    rows = []
+    for setting in SETTINGS:
+        value = given.get(setting.name)
+        told = safe_text(value.value) if value else setting.default
+        origin = value.origin if value else None
+        rows.append({"name": setting.name, "value": told, "origin": origin})
+    return {"status": "ok", "settings": rows, "unknown": unknown_settings(values)}
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield each setting with its meaning; unknown ones are reported by name."""
+    from gitindex.git.settings import SETTINGS
+
+    meanings = {setting.name: setting.meaning for setting in SETTINGS}
+    for row in answer["settings"]:
+        told = f"{row['value']} ({row['origin']})" if row["origin"] else row["value"]
+        yield f"gitindex.{row['name']:<17} {told:<20} {meanings[row['name']]}"
+    for name in answer["unknown"]:
+        yield Note(f"unknown setting gitindex.{name}")
+
+
+QUESTION = Question(
+    "config",
+    "The settings in force. Set them with `git config gitindex.NAME VALUE`.",
+    (),
+    ask,
+    text,
+    group="Hooks and set-up",
+    trees="",
+)

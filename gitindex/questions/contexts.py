@@ -1,0 +1,67 @@
+"""`gitindex contexts`: the projects of the tree, and which files each owns."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import AT, Question, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the projects by language family; or switch the indexers of one on or off."""
+    name = asked["off"] or asked["on"]
+    if name:
+        import os
+
+        from gitindex.semantic.jobs import switch
+
+        os.umask(0o077)
+        switch(here.worktree, name, bool(asked["on"]))
+        return {"status": "ok", "context": name, "enabled": bool(asked["on"])}
+    from gitindex.semantic.contexts.listing import LiveContexts
+
+    with here.tree() as view:
+        return LiveContexts(view).answer()
+
+
+def code(answer: dict[str, Any], _asked: Params) -> int:
+    """Return 1 without a project."""
+    return 0 if "context" in answer or answer["contexts"] else 1
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield the projects, and what a workspace leaves out."""
+    if "context" in answer:
+        state = "on" if answer["enabled"] else "off"
+        yield safe_text(f"{answer['context']} is switched {state}")
+        return
+    for context in answer["contexts"]:
+        kind = f"{context['kind']}, {context['state']}"
+        kind += "" if context["enabled"] else ", switched off"
+        yield f"{context['name']:<40} {context['files']:>6} files  {kind}"
+    for hole in answer["leftOut"]:
+        where = f"the workspace {hole['workspace'] or '.'}"
+        yield f"{hole['family']}:{hole['root']:<30} {hole['files']:>6} files  left out by {where}"
+
+
+QUESTION = Question(
+    "contexts",
+    "The projects of the tree, and which files each owns.",
+    (
+        option("--off", "off", "Run no indexer for it, use no facts of it.", metavar="NAME"),
+        option("--on", "on", "Take that back.", metavar="NAME"),
+        AT._replace(wire=None),
+    ),
+    ask,
+    text,
+    group="Hooks and set-up",
+    code=code,
+)

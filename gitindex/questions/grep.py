@@ -1,0 +1,325 @@
+"""`gitindex grep`, `grep_codebase`: lines that match a pattern, with ripgrep's flags and format."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Aside, Note, not_searched
+from gitindex.questions.table import (
+    AT,
+    STAGED,
+    STRICT,
+    Question,
+    Wire,
+    argument,
+    limit,
+    option,
+    wired,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from gitindex.base.answers import GrepAnswer, GrepRow
+    from gitindex.git.wildmatch import Rule
+    from gitindex.query.grep.grep import GrepQuery
+    from gitindex.query.grep.pattern import GrepPattern
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+    from gitindex.store.entities import Filter
+
+LINES = 1_000
+
+
+def ask(here: Here, asked: Params) -> GrepAnswer:
+    """Return the lines; for people from the files on disk, if there is no index."""
+    from gitindex.query.grep.grep import grep, scan
+    from gitindex.view.fallback import served_or_scanned
+
+    wanted, documents = _query(here, asked), _documents(asked)
+
+    def serve() -> GrepAnswer:
+        with here.tree() as view:
+            query = wanted
+            if documents is not None:
+                from gitindex.query.documents import document_paths
+
+                query = query._replace(only=document_paths(view, documents))
+            if below := here.below(view):
+                query = query._replace(below=tuple(map(_encoded, below)))
+            return grep(view, query)
+
+    def scan_disk(why: str) -> GrepAnswer:
+        if documents is None:
+            return scan(here.worktree, wanted, why)
+        from gitindex.query.document_source import scanned_documents
+
+        found = frozenset(d.path for d in scanned_documents(here.worktree, documents))
+        return scan(here.worktree, wanted._replace(only=found), why)
+
+    if here.agent:
+        return serve()
+    return served_or_scanned(here.choice, serve, scan_disk, upgraded=True)
+
+
+def _query(here: Here, asked: Params) -> GrepQuery:
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.base.vocabulary import GrepForm
+    from gitindex.query.grep.grep import GrepQuery
+    from gitindex.query.grep.pattern import understand
+
+    files, texts = list(asked["words"]), _texts(asked)
+    if not texts:
+        raise GitIndexError("give a pattern", "see `gitindex grep --help`", Exit.USAGE)
+    if files and not (asked["patterns"] or asked["pattern"]):
+        del files[0]  # the pattern
+    needle = pattern_of(texts, asked)
+    understand(needle)  # report a bad pattern before anything else
+    form = GrepForm.FILES if asked["names"] else GrepForm.LINES
+    return GrepQuery(
+        needle,
+        below=tuple(_below(here, file) for file in files),
+        form=GrepForm.COUNTS if asked["count"] else form,
+        limit=asked["limit"],
+        before=asked["before"] or asked["context"],
+        after=asked["after"] or asked["context"],
+        rules=rules_of(asked["globs"]),
+        languages=languages_of(asked["types"]),
+    )
+
+
+def _texts(asked: Params) -> list[str]:
+    """Return the patterns: options, MCP's own, or the first word."""
+    return list(
+        asked["patterns"] or [asked["pattern"]][: bool(asked["pattern"])] or asked["words"][:1]
+    )
+
+
+def pattern_of(texts: list[str], asked: Params) -> GrepPattern:
+    """Return one pattern that matches where any of the texts does."""
+    from gitindex.query.grep.pattern import GrepPattern
+
+    made = GrepPattern(
+        texts[0], asked["ignore_case"], asked["fixed"], asked["word"], asked["invert"]
+    )
+    if len(texts) == 1:
+        return made
+    import re
+
+    parts = [re.escape(text) if made.fixed else text for text in texts]
+    return made._replace(text="|".join(f"(?:{part})" for part in parts), fixed=False)
+
+
+def _team(_answer: Any, asked: Params) -> tuple[str, list[Any]]:
+    """Return the pattern; what the team's index cannot narrow is refused."""
+    from gitindex.base.errors import Exit, GitIndexError
+
+    named = len(asked["words"]) > (not asked["patterns"] and not asked["pattern"])
+    narrowing = ("invert", "globs", "tags", "date_from", "date_to")
+    if named or any(asked[name] for name in narrowing):
+        raise GitIndexError(
+            "the team is asked for lines by a pattern alone",
+            "leave out files, -g, -v, --tag, --from and --to, or --team",
+            Exit.USAGE,
+        )
+    return "grep", [pattern_of(_texts(asked), asked)]
+
+
+def rules_of(globs: list[str]) -> tuple[Rule, ...]:
+    """Parse globs as ripgrep's `-g` does: git's wildcards, with `!` in front to exclude."""
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.git.wildmatch import make_rule
+
+    found = []
+    for glob in globs:
+        rule = make_rule(_encoded(glob.removeprefix("!")), negated=glob.startswith("!"))
+        if rule is None:
+            raise GitIndexError(f"not a glob: {safe_text(glob)}", code=Exit.USAGE)
+        found.append(rule)
+    return tuple(found)
+
+
+def languages_of(types: list[str]) -> frozenset[str]:
+    """Resolve languages by name or by file extension (`py`, `ts`)."""
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.languages.table import BY_NAME, TEXT, language_of
+
+    found: set[str] = set()
+    for name in types:
+        language = name if name in BY_NAME else language_of(_encoded(f"x.{name}"), b"")
+        if language not in BY_NAME or (language == TEXT and name != TEXT):
+            raise GitIndexError(
+                f"no such type: {safe_text(name)}", "see docs/languages.md", Exit.USAGE
+            )
+        found.add(language)
+    return frozenset(found)
+
+
+def _documents(asked: Params) -> Filter | None:
+    """Return the documents to search; None for all files."""
+    if not (asked["tags"] or asked["date_from"] or asked["date_to"]):
+        return None
+    from gitindex.store.entities import Filter
+
+    return Filter(tuple(asked["tags"]), asked["date_from"], asked["date_to"])
+
+
+def _below(here: Here, file: str) -> bytes:
+    import os
+
+    from gitindex.base.errors import Exit, GitIndexError
+
+    inside = here.inside(file)
+    other = here.choice.at or here.choice.staged
+    if not (other or os.path.lexists(os.path.join(here.worktree.root, inside))):
+        raise GitIndexError(f"no such file or folder: {safe_text(file)}", code=Exit.USAGE)
+    return b"" if inside == "." else _encoded(inside)
+
+
+def _encoded(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def text(answer: GrepAnswer, ink: Ink) -> Iterator[str]:
+    """Yield the lines in ripgrep's format, then notes about what was left out."""
+    show = _painter(ink)
+    rows = answer["results"]
+    if any("before" in row for row in rows):
+        yield from _with_context(rows, show, ink)
+        rows = []
+    for row in rows:
+        shown = ink.paint("path", ink.path(row["path"]))
+        if "line" in row:
+            line = show(safe_text(row["text"], keep="\t"))
+            yield f"{shown}:{ink.paint('line', str(row['line']))}:{line}"
+        elif "count" in row:
+            yield f"{shown}:{row['count']}"
+        else:
+            yield shown
+    if not answer["results"]:
+        yield Aside(f"no line matches in {counted(answer.get('searchedFiles', 0), 'files')}")
+    yield from map(Note, map(safe_text, _notes(answer)))
+    if ink.width and (left := answer.get("notSearched")):
+        yield Aside(not_searched(left))
+
+
+def _with_context(rows: list[GrepRow], show: Callable[[str], str], ink: Ink) -> Iterator[str]:
+    """Yield matches with context, each line once, with `--` between separate parts."""
+    last: tuple[str, int] | None = None
+    for path, found in groupby(rows, key=itemgetter("path")):
+        matches = {row["line"]: row for row in found}
+        lines: dict[int, str] = {}
+        for line, row in matches.items():
+            lines |= dict(enumerate(row["before"], line - len(row["before"])))
+            lines |= dict(enumerate(row["after"], line + 1))
+        lines |= {line: row["text"] for line, row in matches.items()}
+        for line in sorted(lines):
+            if last is not None and last != (path, line - 1):
+                yield "--"
+            last = (path, line)
+            shown, mark = safe_text(lines[line], keep="\t"), "-"
+            if line in matches:
+                shown, mark = show(shown), ":"
+            file = ink.paint("path", ink.path(path))
+            yield f"{file}{mark}{ink.paint('line', str(line))}{mark}{shown}"
+
+
+def _painter(ink: Ink) -> Callable[[str], str]:
+    """Return a function that highlights matches, if colour is on and the pattern cannot be slow."""
+    if not ink.color:
+        return lambda line: line
+    from gitindex.query.grep.pattern import understand
+
+    asked = dict(ink.asked)
+    needle = pattern_of(_texts(asked), asked)
+    if not understand(needle).is_plain:
+        return lambda line: line
+    regex = needle.compiled()
+    return lambda line: regex.sub(lambda match: ink.paint("match", match[0]), line)
+
+
+def _notes(answer: GrepAnswer) -> Iterator[str]:
+    """Yield notes about an incomplete or stale answer; none if it is complete and fresh."""
+    yield from answer.get("warnings", [])
+    if answer["truncated"] and "continuation" not in answer:
+        yield f"cut after {len(answer['results'])}; --limit 0 shows all"
+    if answer["freshness"].get("leftOut"):
+        yield f"{answer['freshness']['leftOut']} files were left out"
+
+
+_MANY = "texts"
+QUESTION = Question(
+    "grep",
+    "Lines that match a pattern. The index says where to look, the files say what is there.",
+    (
+        argument(
+            "words",
+            "A regular expression, looked for in each line; only in these files or folders.",
+            (),
+            kind="texts",
+            complete="paths",
+            metavar="PATTERN [PATH]...",
+        ),
+        wired("pattern", most=1_000, wire=Wire(default=...)),
+        option("--regexp -e", "patterns", "A pattern; may be repeated.", _MANY),
+        option("--after-context -A", "after", "Lines after each match.", "integer", least=0),
+        option("--before-context -B", "before", "Lines before each match.", "integer", least=0),
+        option(
+            "--context -C",
+            "context",
+            "Lines before and after each match.",
+            "integer",
+            least=0,
+            wire=Wire(help="lines around", most=10),
+        ),
+        option("--glob -g", "globs", "Only paths like this; !GLOB: not.", _MANY),
+        option("--type -t", "types", "Only files of this language.", _MANY, complete="languages"),
+        option("--invert-match -v", "invert", "Lines that do not match.", "flag"),
+        option(
+            "--ignore-case -i",
+            "ignore_case",
+            "Upper and lower case are the same.",
+            "flag",
+            wire=Wire("ignoreCase", ""),
+        ),
+        option(
+            "--fixed-strings -F",
+            "fixed",
+            "The pattern is the text itself.",
+            "flag",
+            wire=Wire("literal", ""),
+        ),
+        option("--word-regexp -w", "word", "Only whole words.", "flag"),
+        option("--files-with-matches -l", "names", "List the files only.", "flag"),
+        option("--count -c", "count", "List files and how many lines match.", "flag"),
+        option("--line-number -n", "numbers", "Print line numbers; they always are.", "flag"),
+        limit("Lines, or files,", LINES, 1 << 31, 50, least=0)._replace(
+            help="Lines, or files, at most; 0: all."
+        ),
+        option("--tag", "tags", "Only in documents with this topic.", _MANY),
+        option("--from", "date_from", "Only in documents dated YYYY-MM-DD or later."),
+        option("--to", "date_to", "Only in documents dated YYYY-MM-DD or earlier."),
+        AT._replace(help="In this commit, tag or branch, not on disk."),
+        STAGED._replace(help="In what is staged."),
+        STRICT._replace(help="Only from a proven index; no live scan."),
+    ),
+    ask,
+    text,
+    group="Everyday",
+    found="results",
+    trees="at staged strict",
+    looks=True,
+    short_repo=False,
+    team=_team,
+    tool="grep_codebase",
+    tells="Every line that matches a regular expression.",
+    listed=True,
+    pages="results",
+    reach=10_000,
+    example={"pattern": "return .*", "context": 1},
+)

@@ -1,0 +1,243 @@
+"""`gitindex impact`: what a change reaches, what it leaves dangling, which tests it concerns."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+
+from gitindex.base.escape import counted, path_fields, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.api import STAGED
+from gitindex.questions.graph import DEPTH
+from gitindex.questions.ink import Aside, Note
+from gitindex.questions.merge_check import dangling_fields
+from gitindex.questions.table import Question, Wire, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.query.impact.affected import AffectedTest
+    from gitindex.query.impact.change import TreeChange
+    from gitindex.query.impact.misfits import Misfit
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> Any:
+    """Return what a change reaches; or references left behind; or the tests that reach it."""
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.query.impact.reach import impact
+
+    if asked["dangling"] and asked["tests"]:
+        raise GitIndexError(
+            "--dangling and --tests exclude each other", "see `gitindex impact --help`", Exit.USAGE
+        )
+    with _comparing(here, asked) as change:
+        if asked["dangling"]:
+            return _dangling(change, asked["signatures"])
+        if asked["tests"]:
+            return _tests(change, asked["limit"])
+        return impact(change, asked["depth"])
+
+
+@contextmanager
+def _comparing(here: Here, asked: Params) -> Iterator[TreeChange]:
+    from gitindex.query.impact.change import TreePair, comparing, parse_range
+
+    before, after = parse_range(asked["between"], asked["staged"])
+    strict = here.choice.strict
+    between = TreePair(before._replace(strict=strict), after._replace(strict=strict))
+    with here.doing("following the change"), comparing(here.worktree, here.path, between) as change:
+        yield change
+
+
+def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
+    from gitindex.query.impact.dangling import find_dangling
+    from gitindex.query.impact.misfits import find_misfits
+
+    found = find_dangling(change)
+    missing = {one.missing_from for one in (*found.sure, *found.possible)}
+    return change.after.view.envelope(
+        deletedFiles=[path for path in sorted(missing) if change.paths.get(path) == "deleted"],
+        dangling=[dangling_fields(one) for one in found.sure],
+        possible=[dangling_fields(one) for one in found.possible],
+        misfits=[_misfit_fields(one) for one in find_misfits(change)] if signatures else [],
+        truncated=found.truncated,
+    )
+
+
+def _misfit_fields(found: Misfit) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "line": found.line + 1,
+        "column": found.column + 1,
+        "name": found.name,
+        "why": found.why,
+        "signature": found.signature,
+    }
+
+
+def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
+    from gitindex.query.impact.affected import affected_tests
+
+    found = affected_tests(change)
+    shown = found.tests[:limit] if limit else found.tests
+    ranked = [_test_fields(one) for one in shown]
+    return change.after.view.envelope(
+        tests=[one["path"] for one in ranked],
+        ranked=ranked,
+        truncated=found.truncated or len(shown) < len(found.tests),
+        unfollowed=found.truncated,
+    )
+
+
+def _test_fields(found: AffectedTest) -> dict[str, Any]:
+    return {
+        **path_fields(os.fsencode(found.path)),
+        "route": str(found.route),
+        "distance": found.distance,
+        "nodes": [safe_text(node) for node in found.nodes],
+    }
+
+
+def code(answer: Any, _asked: Params) -> int:
+    """Return 1 if something is left behind, or if nothing changed; tests never fail."""
+    if "dangling" in answer:
+        return 1 if answer["dangling"] or answer["misfits"] else 0
+    return 0 if "ranked" in answer or answer["changedFiles"] else 1
+
+
+def text(answer: Any, ink: Ink) -> Iterator[str]:
+    """Yield the kind of answer that was asked for."""
+    if "dangling" in answer:
+        return _dangling_text(answer, ink)
+    return _tests_text(answer, ink) if "ranked" in answer else _impact_text(answer, ink)
+
+
+def _dangling_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    yield from _gone(answer["dangling"], answer["deletedFiles"], ink)
+    for row in answer["misfits"]:
+        yield f"{ink.place(row)}: `{safe_text(row['name'])}` {safe_text(row['why'])}"
+    for line in _gone(answer["possible"], answer["deletedFiles"], ink, "tier"):
+        yield ink.paint("dim", f"? {line}")
+    if answer["dangling"]:
+        yield Aside("restore what is gone, or change these places and stage them")
+    if answer["truncated"]:
+        yield ink.paint("dim", "-- not all of this change was looked at")
+
+
+def _gone(
+    rows: list[dict[str, Any]], deleted: list[str], ink: Ink, last: str = ""
+) -> Iterator[str]:
+    """Yield a line for each place: which names are gone from which file, or that it is deleted."""
+    names: dict[tuple[str, str, str], dict[str, None]] = {}
+    for row in rows:
+        end = f" [{row[last]}]" if last else ""
+        names.setdefault((ink.place(row), row["missingFrom"], end), {})[row["name"]] = None
+    for (place, missing, end), gone in names.items():
+        listed = ", ".join(f"`{safe_text(name)}`" for name in gone)
+        if missing in deleted:
+            yield f"{place}: {listed} used, but {ink.path(missing)} is deleted{end}"
+        else:
+            verb = "is" if len(gone) == 1 else "are"
+            yield f"{place}: {listed} {verb} gone from {ink.path(missing)}{end}"
+
+
+def _tests_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    for row in answer["ranked"]:
+        for node in row["nodes"] if ink.asked.get("nodes") and row["nodes"] else [row["path"]]:
+            file, colons, name = node.partition("::")
+            yield ink.path(file) + colons + name
+    if not answer["tests"]:
+        yield Aside("no test reaches the change")
+    if answer["unfollowed"]:
+        yield Note("farther tests import the change, too; only all are sure")
+
+
+def _impact_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield code first, file by file; keys of data files and headings only if asked for."""
+    from gitindex.languages.syntax.kinds import DATA_KINDS
+
+    changed = answer["changedSymbols"]
+    shown = [one for one in changed if ink.asked.get("everything") or one["kind"] not in DATA_KINDS]
+    for path, found in groupby(shown, key=itemgetter("path")):
+        yield ink.paint("path", ink.path(path))
+        for one in found:
+            yield f"  {one['line']:>5}  {one['change']:<9} {safe_text(one['qualifiedName'])}"
+    if answer["reached"]:
+        yield "reaches"
+    for path, found in groupby(sorted(answer["reached"], key=_by_place), key=itemgetter("path")):
+        yield f"  {ink.paint('path', ink.path(path))}"
+        for one in found:
+            step = ink.paint("dim", f"[{one['tier']}, {counted(one['distance'], 'steps')}]")
+            yield f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}"
+    if answer["tests"]:
+        yield "tests"
+    yield from (f"  {ink.paint('path', ink.path(name))}" for name in answer["tests"])
+    told = [
+        f"{counted(len(answer['changedFiles']), 'files')} changed",
+        f"{counted(len(shown), 'symbols')}",
+        f"{counted(len(answer['files']), 'files')} reached",
+        f"{counted(len(answer['tests']), 'tests')} to run",
+    ]
+    if len(shown) < len(changed):
+        hidden = counted(len(changed) - len(shown), "changes")
+        told.append(f"{hidden} of keys and headings not shown" + (" (--all)" if ink.width else ""))
+    yield ink.paint("dim", f"-- {', '.join(told)}")
+
+
+def _by_place(found: dict[str, Any]) -> tuple[int, str, int]:
+    return found["distance"], found["path"], found["line"]
+
+
+def _team(answer: Any, _asked: Params) -> tuple[str, list[str]]:
+    """Ask for the changed definitions that another repository could use."""
+    from gitindex.languages.syntax.kinds import DATA_KINDS
+
+    changed = [one for one in answer["changedSymbols"] if one["kind"] not in DATA_KINDS]
+    return "references", [one["qualifiedName"].rpartition(".")[2] for one in changed]
+
+
+QUESTION = Question(
+    "impact",
+    "What a change reaches: symbols, files and tests.",
+    (
+        argument(
+            "between",
+            "Two commits; HEAD and the disk if left out.",
+            "",
+            metavar="[A..B]",
+            most=512,
+            wire=Wire("range", "A..B, or A to disk; default: HEAD to disk"),
+        ),
+        STAGED._replace(wire=Wire(help="HEAD to the stage")),
+        option("--dangling", "dangling", "References left behind; exit 1 if any.", "flag"),
+        option(
+            "--signatures",
+            "signatures",
+            "With --dangling: calls that no longer fit, too.",
+            "flag",
+        ),
+        option("--tests", "tests", "Tests that reach the change, the likeliest first.", "flag"),
+        option("--limit -m -n", "limit", "Test files at most, with --tests.", "integer", least=0),
+        option(
+            "--nodes", "nodes", "pytest's node ids, with --tests, where they are known.", "flag"
+        ),
+        DEPTH._replace(default=2),
+        option("--all", "everything", "Show keys of data files and headings, too.", "flag"),
+    ),
+    ask,
+    text,
+    code=code,
+    passes=lambda asked: asked["dangling"] or asked["tests"],
+    trees="",
+    team=_team,
+    tool="impact",
+    tells="What a change reaches: symbols, files, tests.",
+    listed=True,
+    example={"range": "4b825dc642cb6eb9a060e54bf8d69288fbee4904..HEAD"},
+)

@@ -1,0 +1,50 @@
+"""`gitindex jobs`: the refresh queue and its history."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import Question, limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the jobs, newest first."""
+    from gitindex.base.errors import NotIndexed
+    from gitindex.query.health import job_fields
+    from gitindex.refresh.queue import read_history
+
+    found = read_history(here.worktree, asked["limit"])
+    if found is None:
+        raise NotIndexed
+    return {"status": "ok", "jobs": [job_fields(job) for job in found]}
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield a line for each job."""
+    for job in answer["jobs"]:
+        done = job["finishedAt"] and job["startedAt"]
+        took = f"{job['finishedAt'] - job['startedAt']:.2f} s" if done else "-"
+        why = safe_text(job["error"] or job["supersededReason"] or "")
+        line = (
+            f"{job['id']:>5} {job['status']:<10} {took:>8} {counted(job['extracted'], 'blobs'):>12}"
+        )
+        yield f"{line}  {safe_text(job['triggerReason'])}  {why}".rstrip()
+
+
+QUESTION = Question(
+    "jobs",
+    "The refresh queue and its history.",
+    (limit("Jobs", 20, 1 << 31),),
+    ask,
+    text,
+    group="Prove",
+    trees="",
+)

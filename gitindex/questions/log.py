@@ -1,0 +1,44 @@
+"""`gitindex log`: the last lines of the store's log."""
+
+from __future__ import annotations
+
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import Question, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the lines."""
+    import os
+
+    from gitindex.base.errors import NotIndexed
+    from gitindex.base.escape import safe_text
+    from gitindex.refresh.log import read_log
+
+    if not os.path.isdir(here.worktree.store):
+        raise NotIndexed
+    lines = read_log(here.worktree.store, asked["limit"])
+    return {"status": "ok", "lines": [*map(safe_text, lines)]}
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield them."""
+    yield from answer["lines"]
+
+
+QUESTION = Question(
+    "log",
+    "The last lines of the store's log.",
+    (option("--limit -m -n", "limit", "Lines at most.", "integer", default=40, least=1),),
+    ask,
+    text,
+    group="Prove",
+    trees="",
+)

@@ -1,0 +1,112 @@
+"""`gitindex read`, `read_file`: lines of one file, from disk or any commit."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import warnings
+from gitindex.questions.table import AT, Question, Wire, argument, option, wired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.base.answers import ReadAnswer
+    from gitindex.query.read import LineRange
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+MAX_CONTENT = 200_000
+"""Most bytes of a file's text as JSON over MCP, where a character may take up to twelve."""
+
+
+def ask(here: Here, asked: Params) -> ReadAnswer:
+    """Return lines; after an upgrade, until the index is rebuilt, of the file on disk."""
+    from gitindex.query.read import read_lines
+
+    span = _span(asked)
+    span = span._replace(file=here.inside(span.file))
+
+    def serve() -> ReadAnswer:
+        with here.tree() as view:
+            return read_lines(view, span, asked["outlined"])
+
+    def scan(why: str) -> ReadAnswer:
+        from gitindex.query.live_files import scan_lines
+
+        return scan_lines(here.worktree, span, why)
+
+    return here.unless_outdated(serve, scan)
+
+
+def _span(asked: Params) -> LineRange:
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.query.read import LineRange, parse_span
+
+    if asked["place"]:
+        return parse_span(asked["place"])
+    first = asked["first"]
+    last = asked["last"] or first + asked["limit"] - 1
+    if last < first:
+        raise GitIndexError("`endLine` is before `startLine`", code=Exit.USAGE)
+    return LineRange(asked["file"], first, last)
+
+
+def fit(answer: dict[str, Any], asked: Params) -> dict[str, Any]:
+    """Cut the text at a line end to what a call may hold, and say where to go on."""
+    import json
+
+    answer.pop("continueAt", None)
+    end = asked["last"] or answer["totalLines"]
+    answer["truncated"] = answer["endLine"] < min(end, answer["totalLines"])
+    lines, room = answer["content"].split("\n"), MAX_CONTENT
+    for at, line in enumerate(lines):
+        room -= len(json.dumps(line))
+        if room < 0 and at:
+            last = answer["startLine"] + at - 1
+            answer |= {"content": "\n".join(lines[:at]), "endLine": last, "truncated": True}
+            break
+    if answer["truncated"]:
+        answer["continuation"] = {"startLine": answer["endLine"] + 1}
+    return answer
+
+
+def text(answer: ReadAnswer, ink: Ink) -> Iterator[str]:
+    """Yield the lines with their numbers."""
+    starts = {symbol["line"]: symbol for symbol in answer.get("symbols", ())}
+    for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
+        if number in starts:
+            told = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
+            yield ink.paint("dim", f"        ── {told}")
+        if ink.width:
+            shown = safe_text(line.replace("\t", "    "))
+            yield f"{ink.paint('line', f'{number:>6}')}  {shown}"
+        else:
+            yield f"{number}\t{safe_text(line, keep=chr(9))}"
+    if not ink.width:
+        yield f"-- {ink.path(answer['path'])}: {counted(answer['totalLines'], 'lines')}"
+    yield from warnings(answer)
+
+
+QUESTION = Question(
+    "read",
+    "Lines of one file of the tree, as it is now or at any commit.",
+    (
+        argument("place", "A file, and its lines.", complete="paths", metavar="FILE[:A[-B]]"),
+        wired("file", kind="path", wire=Wire(default=...)),
+        wired("first", "", "integer", default=1, least=1, most=10_000_000, wire=Wire("startLine")),
+        wired("last", "", "integer", most=10_000_000, wire=Wire("endLine")),
+        wired("limit", "", "integer", default=400, least=1, most=2_000),
+        option("--outline", "outlined", "Say which definition starts where.", "flag"),
+        AT,
+    ),
+    ask,
+    text,
+    group="Everyday",
+    tool="read_file",
+    tells="Lines of one file. Secrets and links are refused.",
+    listed=True,
+    fit=fit,
+    example={"file": "lib/util.py"},
+)

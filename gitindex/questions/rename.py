@@ -1,0 +1,116 @@
+"""`gitindex rename`, `rename_symbol`: a patch with the proof of every place; or its application."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import SYMBOL, Question, Wire, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+MAY_WRITE = "gitindex.mcp.write"
+"""Only a user whose own configuration allows it lets an agent write."""
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the patch with its proof; with `apply`, write it if nothing blocks it."""
+    from gitindex.edit.apply import apply_plan
+    from gitindex.edit.rename import RenameRequest, plan_rename
+
+    included = tuple(map(here.placed, asked["include"])), asked["include_possible"]
+    wanted = RenameRequest(here.placed(asked["symbol"]), asked["new"], *included)
+    with here.tree() as view:
+        with here.doing("following names"):
+            plan = plan_rename(view, wanted, here.memories.binding)
+        if not asked["apply"]:
+            return plan.answer
+        if here.agent:
+            from gitindex.git.settings import user_allows
+
+            if not user_allows(view.worktree, MAY_WRITE):
+                why = f"the user has not set {MAY_WRITE}=true in their own git configuration"
+                return plan.answer | {"applies": False, "blocked": [*plan.blocked, why]}
+        return apply_plan(view, plan)
+
+
+def code(answer: dict[str, Any], _asked: Params) -> int:
+    """Return 1 if anything blocks it."""
+    return 1 if answer["blocked"] else 0
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield the patch, what blocks it, and the command that accepts that."""
+    yield from map(safe_text, answer["patch"].splitlines())
+    for reason in answer["blocked"]:
+        yield ink.paint("dim", safe_text(f"? {reason}"))
+    for one in answer["assumes"]:
+        told = f"! assumes no {one['assumption'].replace('_', ' ')}"
+        places = counted(one["places"], "files")
+        yield ink.paint("dim", safe_text(f"{told}: {places}, first {one['first']}"))
+    places = counted(len(answer["places"]), "places")
+    files = counted(len(answer["files"]), "files")
+    yield ink.paint("dim", f"-- {places} in {files}{_left(answer)}; {_done(answer, ink)}")
+    if answer["accept"]:
+        yield safe_text(answer["accept"]) if ink.width else "includePossible: true"
+
+
+def _left(answer: dict[str, Any]) -> str:
+    """Return what is not changed."""
+    told = [f"{count} in {kind}" for kind, count in answer["mentions"].items()]
+    left = f"; not changed: mentions {', '.join(told)}" if told else ""
+    others = answer["accounted"]["unlikely"]
+    if others:
+        left += f"; {others} on other types {'is' if others == 1 else 'are'} left alone"
+    return left
+
+
+def _done(answer: dict[str, Any], ink: Ink) -> str:
+    if answer["applied"]:
+        return "renamed"
+    if answer["accept"]:
+        return "not applied; to accept the places above:"
+    if answer["blocked"]:
+        return "not applied"
+    return "add --apply to write this" if ink.width else "apply writes this"
+
+
+QUESTION = Question(
+    "rename",
+    "Rename a symbol or a module: a patch with the proof of every place.",
+    (
+        SYMBOL._replace(help="CLASS.NAME, FILE#NAME, FILE:LINE:COL, or FILE for a module."),
+        argument("new", "The new name.", most=256, wire=Wire("newName", "")),
+        option(
+            "--apply",
+            "apply",
+            "Write the files, if nothing blocks it.",
+            "flag",
+            wire=Wire(help=""),
+        ),
+        option(
+            "--include", "include", "Rename this possible place, too.", "texts", metavar="FILE:LINE"
+        ),
+        option(
+            "--include-possible",
+            "include_possible",
+            "Rename all possible places, too.",
+            "flag",
+            wire=Wire("includePossible"),
+        ),
+    ),
+    ask,
+    text,
+    group="Change",
+    code=code,
+    trees="",
+    tool="rename_symbol",
+    tells="Patch that renames a symbol or a FILE's module, with the proof of each place.",
+    reads=False,
+    example={"symbol": "helper", "newName": "assist"},
+)

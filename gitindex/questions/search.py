@@ -1,0 +1,174 @@
+"""`gitindex search`, `search_codebase`: the best places for words. Imports little, for the cold start."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Aside, not_searched, warnings
+from gitindex.questions.table import AT, Question, Wire, argument, limit, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.base.answers import SearchAnswer, SearchRow
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+FILTERS = {
+    "lang": "lang",
+    "path": "below",
+    "-path": "not_below",
+    "kind": "kind",
+    "must": "must",
+    "exclude": "exclude",
+    "in": "place",
+}
+"""Filters of the query's text, and the parameters that say the same."""
+
+
+def ask(here: Here, asked: Params) -> SearchAnswer:
+    """Search the index; for people the files on disk, if there is none."""
+    from gitindex.query.search.query_text import Filters, read_filters
+    from gitindex.query.search.search import search
+    from gitindex.view.fallback import served_or_scanned
+
+    query = asked["query"]
+    flags = {word: asked[name] for word, name in FILTERS.items()}
+    filters = read_filters(flags) if any(flags.values()) else Filters()
+
+    def serve() -> SearchAnswer:
+        with here.tree() as view:
+            below = here.below(view)
+            wanted = filters._replace(below=below) if below else filters
+            found = search(
+                view,
+                query,
+                asked["limit"],
+                wanted,
+                asked["recent"],
+                explain=asked["explain"],
+                memory=here.memories.lexical,
+            )
+            if below:
+                found["within"] = safe_text(below[0])
+            if here.terminal:
+                from gitindex.query.health import skipped_reasons
+
+                found["notSearched"] = skipped_reasons(view)
+            return found
+
+    def scan(why: str) -> SearchAnswer:
+        from gitindex.query.search.live import search_live
+
+        return search_live(here.worktree, query, asked["limit"], why, filters)
+
+    return serve() if here.agent else served_or_scanned(here.choice, serve, scan, upgraded=True)
+
+
+def text(answer: SearchAnswer, ink: Ink) -> Iterator[str]:
+    """Yield the places, each with its lines; then what the answer rests on."""
+    for number, row in enumerate(answer["results"]):
+        if number and ink.width:
+            yield ""
+        yield _headline(row, ink)
+        for name, found in row.get("features", {}).items():
+            yield ink.paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}")
+        yield from _snippet(row, ink)
+    if not answer["results"]:
+        told = "nothing found; try fewer or other words, or `gitindex find` for a part of a name"
+        yield Aside(told) if ink.width else "nothing found"
+    yield from warnings(answer)
+    if left := answer.get("notSearched"):
+        yield ink.paint("dim", f"-- {not_searched(left)}")
+    if ink.width and answer["receipt"] is not None:
+        yield _proof(answer, ink)
+
+
+def _headline(row: SearchRow, ink: Ink) -> str:
+    place = f"{ink.paint('path', ink.path(row['path']))}:{ink.paint('line', str(row['line']))}"
+    if "name" in row:
+        name = ink.paint("name", safe_text(row["name"]))
+        place += f"  {ink.paint('kind', safe_text(row['kind']))} {name}"
+    if row["matched"] == []:
+        place += ink.paint("dim", "  (by other forms of the words, its path or its history)")
+    return place
+
+
+def _snippet(row: SearchRow, ink: Ink) -> Iterator[str]:
+    """Yield the lines, the words of the query in colour."""
+    lines = row["snippet"].split("\n")
+    wide = max(4, len(str(row["line"] + len(lines))))
+    for number, line in enumerate(lines, row["line"]):
+        shown = _highlighted(safe_text(line.replace("\t", "    ")), row["matched"], ink)
+        gutter = ink.paint("line", f"{number:>{wide}}") if ink.width else "  "
+        yield f"{gutter}  {shown}".rstrip()
+
+
+def _highlighted(line: str, words: list[str], ink: Ink) -> str:
+    if not words or not ink.color:
+        return line
+    import re
+
+    longest = sorted(map(re.escape, words), key=len, reverse=True)
+    return re.sub("|".join(longest), lambda m: ink.paint("match", m.group()), line, flags=re.I)
+
+
+def _proof(answer: SearchAnswer, ink: Ink) -> str:
+    freshness, receipt = answer["freshness"], answer["receipt"]
+    assert receipt is not None
+    said = [freshness["state"]]
+    if freshness["overlayPaths"]:
+        said.append(f"{counted(freshness['overlayPaths'], 'edited paths')} laid over")
+    if freshness.get("leftOut"):
+        said.append(f"{freshness['leftOut']} left out")
+    tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"
+    return ink.paint("dim", f"-- {', '.join(said)}; {tree}")
+
+
+def _team(_answer: Any, asked: Params) -> tuple[str, list[str]]:
+    return "search", [asked["query"]]
+
+
+def _many(flags: str, name: str, help: str, complete: str = "", choices: Any = ()) -> Any:
+    return option(flags, name, help, "texts", complete=complete, choices=choices)
+
+
+QUESTION = Question(
+    "search",
+    "Search the index: best places first, with proof.",
+    (
+        argument(
+            "query",
+            "Any text: words, names, a path, a pasted line.",
+            kind="words",
+            most=8_000,
+            wire=Wire(help='text; "phrases"; filters path: -path: lang: kind: must: exclude: in:'),
+        ),
+        limit("Results", 10, 200, 10),
+        _many("--lang", "lang", "Only this language (lang:).", "languages"),
+        _many("--path", "below", "Only paths with this (path:).", "paths"),
+        _many("--not-path", "not_below", "No paths with this (-path:).", "paths"),
+        _many("--kind", "kind", "Only definitions of a kind (kind:).", "kinds"),
+        _many("--must", "must", "With this word (must:)."),
+        _many("--exclude", "exclude", "Without this word (exclude:)."),
+        _many("--in", "place", "code, tests or docs (in:).", "code tests docs"),
+        option("--recent", "recent", "Recently changed first.", "flag"),
+        option("--explain", "explain", "Print the features of every result.", "flag"),
+        AT,
+    ),
+    ask,
+    text,
+    group="Everyday",
+    found="results",
+    trees="at staged strict",
+    looks=True,
+    team=_team,
+    tool="search_codebase",
+    tells="Find code by words, identifiers, a path or a pasted line. Best places first.",
+    listed=True,
+    pages="results",
+    reach=200,
+    example={"query": "helper", "limit": 1},
+)

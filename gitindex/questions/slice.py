@@ -1,0 +1,79 @@
+"""`gitindex slice`: the lines that a line, or a variable on it, depends on or influences."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import Question, Wire, argument, option, wired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitindex.base.answers import SliceAnswer
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> SliceAnswer:
+    """Return the slice; it needs no index, with one it adds proof."""
+    from gitindex.query.slice import SlicePoint, parse_place, slice_file
+
+    if asked["place"]:
+        return slice_file(parse_place(asked["place"]), here.path, asked["forward"])
+    file = here.inside(asked["file"])
+    with here.tree() as view:
+        from gitindex.questions.mutation_gate import check_live
+
+        check_live(view, file)
+        root = view.worktree.root
+    place = SlicePoint(file, asked["line"], asked["column"] or None)
+    return slice_file(place, root, asked["forward"])
+
+
+def code(answer: SliceAnswer, _asked: Params) -> int:
+    """Return the exit code of the answer's status."""
+    from gitindex.query.slice import EXITS
+
+    return EXITS[answer["status"]]
+
+
+def text(answer: SliceAnswer, ink: Ink) -> Iterator[str]:
+    """Yield the lines of the slice, the one that was asked about marked."""
+    if answer["status"] != "ok":
+        from gitindex.base.errors import Exit, GitIndexError
+
+        raise GitIndexError(answer["message"], code=Exit(code(answer, {})))
+    name = safe_text(f"{answer['function']['name']} ({answer['source']})")
+    yield f"{ink.path(answer['path'])}: {name}"
+    for row in answer["lines"]:
+        mark = ">" if row["line"] == answer["line"] else " "
+        number = f"{row['line']:>6}  " if ink.width else f"{row['line']}\t"
+        yield f"{mark}{number}{safe_text(row['text'].replace(chr(9), '    '))}"
+
+
+_MANY = 10_000_000
+QUESTION = Question(
+    "slice",
+    "The lines that a line, or a variable on it, depends on.",
+    (
+        argument("place", "A line, or a variable.", complete="paths", metavar="FILE:LINE[:COL]"),
+        wired("file", kind="path", wire=Wire(default=...)),
+        wired("line", "", "integer", least=1, most=_MANY, wire=Wire(default=...)),
+        wired("column", "of a variable", "integer", most=1_000_000),
+        option(
+            "--forward",
+            "forward",
+            "What it influences, not what it depends on.",
+            "flag",
+            wire=Wire(help="what it influences"),
+        ),
+    ),
+    ask,
+    text,
+    code=code,
+    trees="",
+    tool="slice",
+    tells="Only the lines of a function that a line or variable depends on, or influences.",
+    example={"file": "lib/util.py", "line": 2},
+)

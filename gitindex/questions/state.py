@@ -1,0 +1,185 @@
+"""`gitindex state`: is the index of a file up to date and unambiguous; `--gate`: may it be edited?"""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.mutation_gate import text as gate_text
+from gitindex.questions.table import SAME, Question, Wire, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gitindex.filestate import FileStateService
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+    from gitindex.view.tree import TreeView
+
+EXITS = {"ok": 0, "needs_decision": 1, "blocked": 3}
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the states of files; with `gate`, whether they may be edited."""
+    from gitindex.base.errors import Exit, GitIndexError
+
+    if asked["gate"] and (asked["refresh"] or not asked["files"]):
+        raise GitIndexError("--gate wants files, and not --refresh", code=Exit.USAGE)
+    if asked["gate"]:
+        return _gate(here, asked["files"])
+    named = [_inside(here, file) for file in asked["files"]]
+    if asked["refresh"]:
+        _refresh(here, named)
+    with here.tree() as view:
+        return file_states(view, named)
+
+
+def _gate(here: Here, targets: Sequence[str]) -> dict[str, Any]:
+    from gitindex.base.worktree import inside_root
+    from gitindex.filestate.ambiguity import EditTarget, parse_target
+    from gitindex.filestate.mutation_gate import check_mutation_gate
+
+    def on_disk(name: str) -> bool:
+        return os.path.lexists(os.path.join(here.path, name))
+
+    def target(text: str) -> EditTarget:
+        file, mark, name = text.partition("#")
+        return EditTarget(file, name) if mark and on_disk(file) else parse_target(text, on_disk)
+
+    found = [target(text) for text in targets]
+    root = here.worktree.root
+    placed = [one._replace(path=inside_root(root, here.path, one.path)) for one in found]
+    with here.tree() as view:
+        return dict(check_mutation_gate(view, placed))
+
+
+def _inside(here: Here, file: str) -> str:
+    from gitindex.base.worktree import inside_root
+
+    root = here.worktree.root
+    if os.path.realpath(os.path.join(here.path, file)) == root:
+        return "."
+    return inside_root(root, here.path, file)
+
+
+def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
+    """Return the states of files and of all files below folders; of the whole tree by default."""
+    from gitindex.filestate import FileStateService
+
+    service = FileStateService(view)
+    paths = _expand(service, named or ["."])
+    states = service.states(paths)
+    files = []
+    for file in paths:
+        state = states.of(file)
+        fields: dict[str, Any] = {
+            **path_fields(os.fsencode(file)),
+            "freshness": str(state.freshness),
+            "certainty": str(state.certainty),
+        }
+        chain = states.chain(file)
+        because = [edge.target for edge in states.causes(chain[-1])]
+        if because:
+            fields["via"] = [safe_text(name) for name in chain[1:]]
+            fields["because"] = [safe_text(name) for name in because[:10]]
+        files.append(fields)
+    return view.envelope(files=files)
+
+
+def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
+    """Return files as named, and for a folder the files below it that have facts."""
+    known = service.world.files
+    indexed = sorted(path for path, row in known.items() if row.has_facts)
+    found: dict[str, None] = {}
+    for name in named:
+        below = "" if name == "." else f"{name}/"
+        inside = [] if name in known else [path for path in indexed if path.startswith(below)]
+        found |= dict.fromkeys(inside or [name])
+    return list(found)
+
+
+def _refresh(here: Here, named: Sequence[str]) -> None:
+    """Record that files have been reviewed against the published generation and the edits on disk."""
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.filestate import FileStateService
+    from gitindex.filestate.core import OPAQUE
+    from gitindex.store import history
+    from gitindex.store.connection import open_writer
+
+    with here.tree() as view:
+        service = FileStateService(view)
+        states = service.states(paths := _expand(service, named))
+        opaque = [file for file in paths if states.of(file).freshness in OPAQUE]
+        if not paths or set(opaque) & set(named):
+            shown = safe_text(opaque[0]) if opaque else "no file was named"
+            raise GitIndexError(
+                f"cannot be refreshed: {shown}",
+                "only files whose bytes are indexed can: commit them",
+                Exit.USAGE,
+            )
+        seen = view.served.published
+        edits = service.reviewed(file for file in paths if file not in opaque)
+    database = open_writer(here.worktree.database)
+    try:
+        chosen = [os.fsencode(file) for file in paths if file not in opaque]
+        beside = {os.fsencode(file): edited for file, edited in edits.items()}
+        history.refresh(database, seen.worktree_id, chosen, seen.generation, beside)
+    finally:
+        database.close()
+
+
+def code(answer: dict[str, Any], _asked: Params) -> int:
+    """Return 0 if all files are clean; of the gate 0 yes, 1 decide first, 3 no."""
+    if "targets" in answer:
+        return EXITS[answer["status"]]
+    return 0 if all(file["freshness"] == "clean" for file in answer["files"]) else 1
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield the files that were named, or those that are not clean, and why they are not."""
+    if "targets" in answer:
+        yield from gate_text(answer, ink)
+        return
+    for file in answer["files"]:
+        if ink.asked.get("files") or file["freshness"] != "clean":
+            why = " → ".join((*file.get("via", ()), ", ".join(file.get("because", ()))))
+            tail = f"  ← {why}" if why else ""
+            told = f"{file['freshness']:<13} {file['certainty']:<9} {ink.path(file['path'])}"
+            yield told + safe_text(tail)
+
+
+QUESTION = Question(
+    "state",
+    "Is the index of this file up to date and unambiguous?\n\nExit 1: one of them is not up to date.",
+    (
+        argument(
+            "files",
+            "Files or folders; with --gate FILE[:LINE|#SYMBOL].",
+            (),
+            kind="texts",
+            complete="paths",
+            metavar="[FILE…]",
+            wire=Wire(help=""),
+        ),
+        option(
+            "--refresh",
+            "refresh",
+            "They have been checked again: stale no more.",
+            "flag",
+            wire=SAME,
+        ),
+        option("--gate", "gate", "May they be edited? 0 yes, 1 decide first, 3 no.", "flag"),
+    ),
+    ask,
+    text,
+    group="Change",
+    code=code,
+    trees="",
+    tool="file_states",
+    tells="Is what is known of files current? `refresh`: they were reviewed against what is on disk.",
+    reads=False,
+    example={"files": ["app.py"]},
+)

@@ -1,0 +1,120 @@
+"""`gitindex symbols`, `find_symbols`: definitions by name, path and kind."""
+
+from __future__ import annotations
+
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import missing, signature, warnings
+from gitindex.questions.table import AT, Question, Wire, argument, limit, option, wired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.base.answers import SymbolsAnswer
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> SymbolsAnswer:
+    """Return definitions of a name, and of names that contain it; or of one file, indexed or not."""
+    from gitindex.query.symbols import SymbolQuery, file_symbols, list_symbols, suggestions
+
+    if asked["file"]:
+        return file_symbols(asked["file"])
+    _check_kind(asked["kind"])
+    wanted = SymbolQuery(
+        asked["name"],
+        here.folder(asked["below"]),
+        asked["kind"],
+        asked["limit"],
+        exact=asked["exact"],
+    )
+
+    def serve() -> SymbolsAnswer:
+        with here.tree() as view:
+            below = wanted.path or "".join(here.below(view))
+            answer = list_symbols(view, wanted._replace(path=below), here.memories.names)
+            if here.agent and not answer["symbols"]:
+                answer["suggestions"] = suggestions(view, wanted.name)
+            return answer
+
+    def scan(why: str) -> SymbolsAnswer:
+        from gitindex.query.live_files import scan_symbols
+
+        return scan_symbols(here.worktree, wanted, why)
+
+    return here.unless_outdated(serve, scan)
+
+
+def _check_kind(kind: str) -> None:
+    if not kind:
+        return
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.query.search.query_text import KINDS
+
+    if kind not in KINDS:
+        raise GitIndexError(
+            f"no such kind: {kind}", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE
+        )
+
+
+def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
+    """Yield a line for each definition: place, kind and signature."""
+    places = [ink.place(row) for row in answer["symbols"]]
+    wide = min(60, max(map(len, places), default=0)) if ink.width else 0
+    for place, row in zip(places, answer["symbols"], strict=True):
+        shown = signature(row["signature"] or row["qualifiedName"], row["kind"])
+        kind = ink.paint("kind", f"{row['kind']:<{10 if ink.width else 0}}")
+        yield f"{ink.paint('path', f'{place:<{wide}}')}  {kind} {shown}"
+    name = ink.asked.get("name") or ("" if ink.width else "of that name")
+    if not answer["symbols"] and name:
+        yield missing(name, answer.get("near") or answer.get("suggestions", []))
+    yield from warnings(answer)
+
+
+def _team(_answer: Any, asked: Params) -> tuple[str, list[str]]:
+    return "definitions", [asked["name"]]
+
+
+BELOW = option(
+    "--path", "below", "Only in this file or folder of the tree.", kind="path", complete="paths"
+)
+QUESTION = Question(
+    "symbols",
+    "Definitions by name, path and kind.",
+    (
+        argument(
+            "name",
+            "A name, or a qualified name; all if left out.",
+            "",
+            complete="names",
+            most=512,
+            wire=Wire(help="", default=...),
+        ),
+        BELOW,
+        option(
+            "--kind",
+            "kind",
+            "Only this kind: function, class, method, …",
+            complete="kinds",
+            most=40,
+            wire=Wire(help=""),
+        ),
+        wired("exact", "no near names", "flag"),
+        option("--file", "file", "Look at this file on disk instead, indexed or not."),
+        limit("Symbols", 50, 1_000, 20),
+        AT,
+    ),
+    ask,
+    text,
+    group="Everyday",
+    found="symbols",
+    team=_team,
+    tool="find_symbols",
+    tells="Definitions by name; names near it follow.",
+    listed=True,
+    pages="symbols",
+    reach=1_000,
+    example={"name": "help"},
+)

@@ -1,0 +1,47 @@
+"""`gitindex verify`: derive the index, or a receipt, again from git alone."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import Question, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Derive everything again and compare."""
+    from gitindex.maintenance.verify import verify
+
+    with here.progress("verifying") as report:
+        return verify(here.worktree, here.path, asked["receipt"], asked["full"], report=report)
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield the checks, then the verdict."""
+    for check in answer["checks"]:
+        mark = "ok " if check["ok"] else "BAD"
+        yield safe_text(f"{mark} {check['name']}: {check['detail']}")
+    verdict = "verified" if answer["verified"] else "NOT verified"
+    yield f"-- {verdict}: tree {answer['receipt']['treeId']}"
+
+
+QUESTION = Question(
+    "verify",
+    "Derive the index again from git alone. Exit 0 if all of it holds, 1 if anything differs.",
+    (
+        argument("receipt", "An answer's JSON, or its `receipt`; - to read it.", "", most=16 << 20),
+        option("--full", "full", "Extract every blob again, not a sample.", "flag"),
+    ),
+    ask,
+    text,
+    group="Prove",
+    found="verified",
+    trees="",
+)

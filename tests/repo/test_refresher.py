@@ -1,0 +1,193 @@
+"""What a refresh decides: which paths it looks at, what it extracts again, and when it publishes."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.base.vocabulary import IndexState
+from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.maintenance.verify import verify
+from gitindex.refresh import refresher
+from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.spool import append_event
+from gitindex.store.connection import leave_log
+from tests.support import TIMEOUT, Repo, accept_changes
+
+EXTRACTORS = "SELECT DISTINCT b.extractor FROM files f JOIN blobs b ON b.id=f.blob_id"
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    for name in ("one", "two", "three"):
+        repo.write(f"{name}.py", f"def {name}():\n    return 1\n")
+    repo.commit()
+    repo.index()
+    repo.wait_idle()
+    return repo
+
+
+def by_hand(repo: Repo, *statements: str) -> None:
+    """Change the database as an earlier version would have left it."""
+    with closing(sqlite3.connect(repo.worktree.database)) as connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount, statement
+        connection.commit()
+    leave_log(repo.worktree.database)
+    accept_changes(repo.worktree.store)
+
+
+def rows(repo: Repo, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(repo.worktree.database)) as connection:
+        found = connection.execute(sql).fetchall()
+    leave_log(repo.worktree.database)
+    return found
+
+
+def serve_event(repo: Repo) -> None:
+    append_event(repo.worktree, "post-commit")
+    assert Runner(repo.worktree).serve()
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["the same tree", "a new commit"])
+def test_after_an_upgrade_nothing_keeps_the_facts_of_the_old_extractor(
+    project: Repo, moved: bool
+) -> None:
+    """The trees differ in nothing, or in one path: the fingerprint says that every path is to be read."""
+    [(now,)] = rows(project, EXTRACTORS)
+    by_hand(
+        project,
+        "UPDATE worktrees SET fingerprint='{}'",
+        "UPDATE blobs SET extractor='old', symbols=0, lexical=0",
+        "UPDATE repo_state SET lexical_docs=0",
+        "DELETE FROM definitions",
+    )
+    if moved:
+        project.write("four.py", "def four(): pass\n")
+        project.commit()
+    serve_event(project)
+    assert rows(project, EXTRACTORS) == [(now,)]
+    defined = "SELECT count(*) FROM definitions d JOIN files f ON f.blob_id=d.blob_id"
+    assert rows(project, defined) == [(4 if moved else 3,)]
+    assert project.verdict().state is IndexState.FRESH
+
+
+def test_a_full_scope_looks_at_every_path(project: Repo) -> None:
+    by_hand(project, "DELETE FROM files WHERE path_id=(SELECT min(path_id) FROM files)")
+    request = RefreshRequest(project.worktree, "reindex", force=True)
+    assert Runner(project.worktree).serve(request)
+    assert len(project.mapping()) == 3
+
+
+def test_without_the_old_tree_every_path_is_compared(project: Repo) -> None:
+    by_hand(project, f"UPDATE worktrees SET tree='{'1' * 40}'")
+    project.write("four.py", "def four(): pass\n")
+    (project.path / "one.py").unlink()
+    project.commit()
+    serve_event(project)
+    project.assert_published()
+
+
+def test_a_head_that_moves_is_looked_at_again_but_not_for_ever(
+    project: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before every publish somebody commits: the last look publishes the tree that it has."""
+    publish, seen = refresher.Refresher._publish, list[str]()
+
+    def moving(self: refresher.Refresher, *args: object) -> bool:
+        project.write("more.py", f"x = {len(seen)}\n")
+        seen.append(project.commit())
+        return publish(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refresher.Refresher, "_publish", moving)
+    project.write("more.py", "x = -1\n")
+    project.commit()
+    monkeypatch.setattr(refresher, "MAX_ROUNDS", 3)
+    append_event(project.worktree, "post-commit")
+    rounds = []
+    monkeypatch.setattr(
+        refresher, "announce_run", lambda *_args: rounds.append(len(seen)), raising=True
+    )
+    with pytest.MonkeyPatch.context() as once:
+        once.setattr("gitindex.refresh.worktree_writer.WorktreeWriter.why_refresh", lambda *_: None)
+        Runner(project.worktree).serve()
+    assert rounds == [0, 1, 2]
+    assert project.verdict().state is not IndexState.FRESH, "HEAD is another one by now"
+
+
+def _quarantined(repo: Repo) -> list[tuple[object, ...]]:
+    return rows(repo, "SELECT reason FROM blobs WHERE status='quarantined'")
+
+
+def test_a6_a_crash_is_tried_once_more_and_then_stays(
+    project: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("poison.py", "def poisoned_well(): pass\n")
+    project.commit()
+    monkeypatch.setenv(FAULT_VARIABLE, "crash:poisoned_well")
+    for reason in ("crashed", "crashed again", "crashed again"):
+        serve_event(project)
+        assert _quarantined(project) == [(reason,)]
+    monkeypatch.delenv(FAULT_VARIABLE)
+    serve_event(project)
+    assert _quarantined(project) == [("crashed again",)], "not a third time"
+
+
+def test_a6_what_crashed_once_is_whole_after_the_next_refresh(
+    project: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("poison.py", "def poisoned_well(): pass\n")
+    project.commit()
+    monkeypatch.setenv(FAULT_VARIABLE, "crash:poisoned_well")
+    serve_event(project)
+    monkeypatch.delenv(FAULT_VARIABLE)
+    serve_event(project)
+    assert _quarantined(project) == []
+    assert verify(project.worktree, ".", full=True)["verified"]
+
+
+def test_a6_a_refresh_in_which_every_blob_crashes_fails(
+    project: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(refresher.MANY_QUARANTINED):
+        project.write(f"p{number}.py", f"def poisoned_well_{number}(): pass\n")
+    project.commit()
+    monkeypatch.setenv(FAULT_VARIABLE, "crash:poisoned_well")
+    with pytest.raises(GitIndexError, match="cannot start a parser"):
+        serve_event(project)
+    assert _quarantined(project) == []
+    assert project.verdict().state is IndexState.ERROR
+    monkeypatch.delenv(FAULT_VARIABLE)
+    project.index()
+    assert verify(project.worktree, ".", full=True)["verified"]
+
+
+@pytest.mark.promise("I-42")
+@pytest.mark.parametrize("megabytes", [60, 150, 400])
+def test_a6_a_memory_limit_leaves_no_mark(repo: Repo, megabytes: int) -> None:
+    """`ulimit -v`: what cannot be parsed under it is an error or is tried again, and never stays."""
+    for number in range(5):
+        repo.write(f"f{number}.py", f"def f{number}(): return f1()\n")
+    repo.commit()
+    limit = megabytes << 20
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "gitindex", "index"],
+        cwd=repo.path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr or megabytes < 100, done.stderr
+    repo.index()
+    assert _quarantined(repo) == []
+    assert verify(repo.worktree, ".", full=True)["verified"]
+    assert Path(repo.worktree.stamp).exists()

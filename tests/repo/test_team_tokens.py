@@ -1,0 +1,240 @@
+"""Tokens of the team's index: identity through a real PgBouncer in transaction mode, and upgrades."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from gitindex.base.errors import GitIndexError
+from gitindex.sharing import administration, team_questions
+from gitindex.sharing.membership import forget_membership
+from gitindex.sharing.server import Unavailable, connected, log_in, log_out, read_token
+from tests.postgres import Cluster
+from tests.support import Repo, wait_for
+from tests.team import configure, join, push, see
+
+POOLER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def published(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> str:
+    """A database with two repositories: alice sees one of them, bob the other."""
+    for repo, user in zip(sources, ("alice", "bob"), strict=True):
+        join(cluster, database, repo)
+        push(repo)
+        see(cluster, database, repo.path.name, user)
+    return database
+
+
+@pytest.fixture
+def pooled(cluster: Cluster, published: str, tmp_path: Path) -> Iterator[str]:
+    """The address of a pooler with ONE connection to the server, shared by everybody."""
+    if POOLER is None:
+        pytest.skip("no pgbouncer: install Debian's package `pgbouncer`")
+    with psycopg.connect(cluster.url("postgres"), autocommit=True) as admin:
+        if not admin.execute("SELECT 1 FROM pg_roles WHERE rolname = 'gi_pool'").fetchone():
+            admin.execute("CREATE ROLE gi_pool LOGIN IN ROLE gi_writer")
+    folder = cluster.folder / f"pool-{published}"
+    folder.mkdir(mode=0o755)
+    (folder / "users.txt").write_text('"gi_pool" ""\n')
+    (folder / "pool.ini").write_text(
+        f"[databases]\n{published} = host={cluster.folder} port=5432 dbname={published}\n"
+        "[pgbouncer]\nlisten_addr =\nlisten_port = 6432\n"
+        f"unix_socket_dir = {folder}\nauth_type = trust\nauth_file = {folder}/users.txt\n"
+        "pool_mode = transaction\ndefault_pool_size = 1\nmax_client_conn = 300\n"
+    )
+    user = ["-u", "nobody"] if os.geteuid() == 0 else []
+    shutil.chown(folder, "nobody") if user else None
+    running = subprocess.Popen(
+        [POOLER, *user, str(folder / "pool.ini")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(lambda: _listens(folder / ".s.PGSQL.6432"), 60)
+        yield f"host={folder} port=6432 dbname={published} user=gi_pool"
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait(60)
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as end:
+        return end.connect_ex(str(path)) == 0
+
+
+def ask(address: str, name: str) -> set[str]:
+    with connected(address, patient=True) as server:
+        return {hit["repo"] for hit in team_questions.definitions(server, name, 50)}
+
+
+def test_two_members_share_one_pooled_connection_and_see_their_own(
+    cluster: Cluster, pooled: str, published: str
+) -> None:
+    names = {"alice": ("lonely", {"library"}), "bob": ("helper", {"program"})}
+    wrong: list[Any] = []
+
+    def member(user: str) -> None:
+        own = f"{pooled} application_name={user}"
+        log_in(own, cluster.url(published, user), 600)
+        for _ in range(40):
+            for name, _mine in names.values():
+                if ask(own, name) - names[user][1]:
+                    wrong.append((user, name))
+
+    threads = [threading.Thread(target=member, args=(user,)) for user in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert ask(f"{pooled} application_name=alice", "lonely") == {"library"}
+    assert ask(pooled, "lonely") == set(), "the pooler's own role is nobody"
+
+
+def test_a_forged_expired_or_revoked_token_is_refused(
+    cluster: Cluster, pooled: str, published: str, tmp_path: Path
+) -> None:
+    log_in(pooled, cluster.url(published, "alice"), 600)
+    (kept,) = (tmp_path / "state" / "gitindex").glob("*.token")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    token = read_token(pooled)
+    with psycopg.connect(cluster.url(published)) as admin:
+        admin.execute("SET search_path = gitindex")
+        row = admin.execute("SELECT gi_sign('alice', '{}', -1)").fetchone()
+        forged = admin.execute("SELECT gi_sign('bob', '{}', 600)").fetchone()
+    assert row is not None
+    assert forged is not None
+    body, _, signature = token.partition(".")
+    bad = {
+        "expired": row[0],
+        "not of this server": f"{forged[0].partition('.')[0]}.{signature}",
+        "not of this server ": f"{body}.{'0' * 64}",
+    }
+    for message, text in bad.items():
+        kept.write_text(text)
+        with pytest.raises(GitIndexError, match=message.strip()) as refused:
+            ask(pooled, "lonely")
+        assert "team login" in refused.value.message
+    kept.write_text("no token at all")
+    with pytest.raises(GitIndexError):
+        ask(pooled, "lonely")
+    kept.write_text(token)
+    assert ask(pooled, "lonely") == {"library"}
+    with psycopg.connect(cluster.url(published, "boss"), autocommit=True) as boss:
+        boss.execute("SELECT gitindex.gi_revoke('alice')")
+    with pytest.raises(GitIndexError, match="revoked"):
+        ask(pooled, "lonely")
+    log_in(pooled, cluster.url(published, "alice"), 600)
+    assert ask(pooled, "lonely") == {"library"}
+    log_out(pooled)
+    assert ask(pooled, "lonely") == set()
+
+
+def test_login_logout_and_revoke_as_they_are_typed(
+    cluster: Cluster,
+    pooled: str,
+    published: str,
+    sources: tuple[Repo, Repo],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, program = sources
+    forget_membership(program.worktree)
+    configure(monkeypatch, program, pooled)
+    typed = program.gitindex
+
+    def repos() -> list[str]:
+        return [row["repo"] for row in program.answer("team", "repos")["repos"]]
+
+    assert repos() == [], "the pooler's own role is nobody"
+    done = typed("team", "login", "--account", cluster.url(published, "alice"), "--hours", "1")
+    assert (done.returncode, done.stdout) == (0, "logged in for 1 h\n"), done.stderr
+    assert repos() == ["library"]
+    done = typed("team", "revoke", "alice")
+    assert done.returncode != 0
+    assert "refused" in done.stderr, "alice is no administrator"
+    done = typed("team", "revoke", "alice", "--account", cluster.url(published, "boss"))
+    assert (done.returncode, done.stdout) == (0, "alice must log in again\n"), done.stderr
+    done = typed("team", "repos")
+    assert done.returncode != 0
+    assert "was revoked: `gitindex team login`" in done.stderr
+    assert typed("team", "logout").returncode == 0
+    assert repos() == []
+    assert typed("team", "login", "--hours", "13").returncode == 2
+
+
+def test_a_token_issues_no_other_and_only_administrators_issue_for_others(
+    cluster: Cluster, pooled: str, published: str
+) -> None:
+    log_in(pooled, cluster.url(published, "alice"), 600)
+    with (
+        pytest.raises(GitIndexError, match="own account"),
+        connected(pooled, patient=True) as server,
+    ):
+        server.rows("SELECT gi_login(600)")
+    with (
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+        psycopg.connect(cluster.url(published, "alice")) as alice,
+    ):
+        alice.execute("SELECT gitindex.gi_issue('bob', '{}', 600)")
+
+
+def test_a_push_works_through_the_pooler(
+    cluster: Cluster, pooled: str, published: str, tmp_path: Path
+) -> None:
+    repo = Repo(tmp_path / "third")
+    repo.init()
+    repo.write("third.py", "def third_function():\n    pass\n")
+    repo.commit("first")
+    repo.index()
+    log_in(pooled, cluster.url(published, "ci"), 600)
+    with connected(pooled, patient=True) as server:
+        from gitindex.sharing import membership
+
+        membership.join(repo.worktree, server, pooled, "", "")
+    assert push(repo).outcome == "published"
+    assert ask(pooled, "third_function") == {"third"}
+
+
+def test_a_database_of_schema_3_is_upgraded_in_place(
+    cluster: Cluster, sources: tuple[Repo, Repo]
+) -> None:
+    """Its tables are those of the release that made it; what was published stays."""
+    library, _ = sources
+    cluster.run("postgres", "CREATE DATABASE old_schema")
+    url = cluster.url("old_schema")
+    administration.init(url)
+    join(cluster, "old_schema", library)
+    push(library)
+    cluster.run(
+        "old_schema",
+        "SET search_path = gitindex",
+        "DROP TABLE gi_key, gi_revoked",
+        "ALTER TABLE gi_doc DROP COLUMN text_id",
+        "DROP TABLE gi_text",
+        "DROP INDEX gi_symbol_name, gi_symbol_doc, gi_package_name",
+        "CREATE INDEX gi_symbol_name ON gi_symbol (name_id, doc_id)",
+        "CREATE INDEX gi_symbol_doc ON gi_symbol (doc_id)",
+        "UPDATE gi_meta SET schema_version = 3",
+    )
+    with pytest.raises(Unavailable, match="schema 3") as away:
+        ask(cluster.url("old_schema", "ci"), "lonely")
+    assert "team init" in str(away.value.hint)
+    assert administration.init(url) == "upgraded from schema 3"
+    assert administration.init(url) == "already"
+    assert ask(cluster.url("old_schema", "ci"), "lonely") == {"library"}

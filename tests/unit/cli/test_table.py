@@ -1,0 +1,132 @@
+"""Every door is made from the table: a file in questions/ is a question everywhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gitindex.questions
+from gitindex.cli import complete, manual
+from gitindex.cli.commands import all_commands, commands, find_command
+from gitindex.cli.door import run_cli
+from gitindex.mcp import tool_table
+from gitindex.questions.table import shell_params
+from tests.mcp_docs import parameter_table
+from tests.support import Repo
+
+NEW = '''
+"""`gitindex lines`: how many lines a file of the tree has."""
+
+from gitindex.questions.table import Question, Wire, argument, option
+
+
+def ask(here, asked):
+    """Count."""
+    path = here.inside(asked["file"]).encode()
+    with here.tree() as view:
+        return view.envelope(lines=view.read([path])[path].count(b"\\n") * asked["times"])
+
+
+def text(answer, ink):
+    """Yield the number."""
+    yield ink.paint("line", str(answer["lines"]))
+
+
+QUESTION = Question(
+    "lines",
+    "How many lines a file has.",
+    (
+        argument("file", "The file.", kind="path", complete="paths", wire=Wire()),
+        option("--times -x", "times", "So often.", "integer", default=1, least=1, most=9, wire=Wire()),
+    ),
+    ask,
+    text,
+    tool="count_lines",
+    tells="Lines of a file, counted.",
+    example={"file": "a.py"},
+)
+'''
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "lines.py").write_text(NEW)
+    monkeypatch.setattr(
+        gitindex.questions, "__path__", [*gitindex.questions.__path__, str(tmp_path / "more")]
+    )
+    monkeypatch.delitem(sys.modules, "gitindex.questions.lines", raising=False)
+
+
+def test_one_new_file_is_a_question_at_every_door(
+    newcomer: None, repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.index_files({"a.py": "a = 1\nb = 2\n"})
+    monkeypatch.chdir(repo.path)
+    assert run_cli(["lines", "a.py", "-x2"]) == 0
+    assert capsys.readouterr().out == "4\n"
+    assert run_cli(["help", "--all"]) == run_cli(["lines", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert "  lines    How many lines a file has." in said
+    assert "-x, --times N" in said
+    assert complete.offers([], "lin") == ["lines"]
+    assert complete.offers(["lines"], "--t") == ["--times", "--team"][:1]
+    assert complete.offers(["lines"], "a") == ["a.py"]
+    assert ".SS gitindex lines [OPTIONS] {FILE}" in manual.manual_page()
+    tools = {tool.name: tool for tool in tool_table.make_tools()}
+    assert "| `times` | integer 1–9 | 1 | So often. |" in parameter_table(tools["count_lines"])
+    from gitindex.mcp.dispatch import call, content_of
+    from tests.mcp_client import Inside
+
+    inside = Inside(str(repo.path.resolve()), repo.path.parent)
+    answer = call(inside.server, tools["count_lines"], {"file": "a.py", "times": 3})
+    assert (answer["status"], answer["lines"]) == ("ok", 6)
+    assert content_of(tools["count_lines"], answer) == "6"
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/contract.md").read_text()
+    promised = page.partition("Commands: `gitindex` + `")[2].partition("`")[0].split()
+    assert len(promised) > 40
+    there = {one.name.split()[0] for one in [*all_commands(), *commands().values()]}
+    assert [name for name in promised if name not in there] == []
+
+
+def test_a_flag_means_one_thing_in_a_command_and_one_everywhere() -> None:
+    meanings: dict[str, set[str]] = {}
+    for one in all_commands():
+        flags = [flag for param in shell_params(one) for flag in param.flags]
+        assert len(flags) == len(set(flags)), one.name
+        for param in shell_params(one):
+            for flag in param.flags:
+                meanings.setdefault(flag, set()).add(param.name)
+    for flag in ("--limit", "-m", "--json", "--repo", "--at", "--staged", "--team", "--strict"):
+        assert len(meanings[flag] - {"rev"}) == 1, (flag, meanings[flag])
+
+
+def test_every_file_of_the_package_is_named_after_its_question() -> None:
+    for folder in gitindex.questions.__path__:
+        for file in Path(folder).glob("*.py"):
+            found = find_command(file.stem.split("_")) or find_command(
+                [file.stem.replace("_", "-")]
+            )
+            text = file.read_text()
+            if "\nQUESTION = " in text and 'group=""' not in text:
+                assert found is not None, file
+
+
+@pytest.mark.parametrize("asked", ["--help", "help --all", "help grep", "jobs --help"])
+def test_u12_help_imports_no_verb(asked: str) -> None:
+    code = (
+        "import sys\nfrom gitindex.cli.door import run_cli\n"
+        f"assert run_cli({asked.split()!r}) == 0\n"
+        "print([m for m in sys.modules if m.startswith(('gitindex.cli.verbs.', 'gitindex.query.',"
+        " 'sqlite3', 'tantivy'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
