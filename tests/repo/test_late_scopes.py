@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.vocabulary import IndexState
 from gitindex.extract.pool import Extractor
 from gitindex.extract.worker import FAULT_VARIABLE
@@ -152,6 +152,7 @@ def test_a_killed_runner_is_continued(
         os.kill(pid, signal.SIGKILL)
     held.unlink()
     late.wait_idle()
+    wait_for(lambda: not is_held(late.worktree.lock))  # a killed process closes its files last
     assert len(_rows(late)) == 2
     monkeypatch.delenv(FAULT_VARIABLE)
     assert wait_until_fresh(late.worktree, 60, _silence) is None
