@@ -191,6 +191,7 @@ def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
         newName=asked.new,
         definitions=draft.definitions,
         places=listed,
+        changes=len(draft.places),
         patch="".join(map(diff, draft.edits)),
         files=[edit.fields() for edit in draft.edits],
         applies=not blocked,

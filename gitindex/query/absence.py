@@ -281,6 +281,8 @@ def partition_of(
     told |= {"total": sum(told.values()), "aliased": sites.aliased(), "decoded": counts["decoded"]}
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     reasons = list(_reasons(finder, targets, found)) if not local else []
+    if not targets and not found.defined and not local:
+        reasons = ["the tree does not define it"]
     return Partition(
         name,
         found.sites,

@@ -50,6 +50,8 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     """Yield the definitions, the references with their code, then the certificate."""
     if "near" in answer:
         yield missing(answer["name"], answer["near"])
+        if not answer["accounted"]["total"]:
+            return
     for row in answer["definitions"]:
         shown = signature(row["signature"] or row["name"], row["kind"])
         yield f"{ink.paint('path', ink.place(row))}  {ink.paint('kind', row['kind'])} {shown}"

@@ -53,7 +53,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         told = f"! assumes no {one['assumption'].replace('_', ' ')}"
         places = counted(one["places"], "files")
         yield ink.paint("dim", safe_text(f"{told}: {places}, first {one['first']}"))
-    places = counted(len(answer["places"]), "places")
+    places = counted(answer["changes"], "places")
     files = counted(len(answer["files"]), "files")
     yield ink.paint("dim", f"-- {places} in {files}{_left(answer)}; {_done(answer, ink)}")
     if answer["accept"]:

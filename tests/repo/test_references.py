@@ -698,3 +698,46 @@ def test_what_a_submodule_may_use_is_not_absent(repo: Repo) -> None:
     answer = ask(repo, "lone")
     assert (answer["complete"], answer["absent"]) == (True, False)
     assert answer["leftOut"] == {"submodules": ["lib"]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("no.such", "no symbol no.such"),
+        ("gorilla/mux", "no symbol gorilla/mux"),
+        ("Engine.build", "no symbol Engine.build"),
+        ("pkg/core.py#nothing", "no symbol pkg/core.py#nothing"),
+        ("two words", "not a name: two words"),
+    ],
+)
+def test_what_is_no_symbol_is_no_absence(still: Repo, asked: str, said: str) -> None:
+    done = still.gitindex("refs", asked)
+    assert said in done.stderr
+    assert done.returncode == (2 if "not a name" in said else 1)
+    assert done.stdout == ""
+
+
+def test_a_name_that_nothing_defines_is_not_absent(still: Repo) -> None:
+    done = still.gitindex("refs", "unheard_of")
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert "no symbol unheard_of" in done.stderr
+    answer = ask(still, "unheard_of")
+    assert answer["complete"]
+    assert not answer["absent"]
+
+
+def test_local_imports_without_scopes_leave_a_name_open(repo: Repo) -> None:
+    """Scala imports inside functions, PHP names functions by their namespace."""
+    repo.index_files(
+        {
+            "lib.scala": "package lib\nobject Util { def helper(x: Int): Int = x }\n",
+            "use.scala": "class Main {\n  def run(): Int = { import lib.Util._; helper(1) }\n"
+            "  def helper(): Int = 3\n}\n",
+            "A/f.php": "<?php\nnamespace A;\nfunction go() {}\n",
+            "m.php": "<?php\nnamespace B;\nfunction main() { \\A\\go(); }\n",
+        }
+    )
+    for name in ("Util.helper", "go"):
+        answer = ask(repo, name)
+        assert not answer["accounted"]["unlikely"]
+        assert answer["references"] or answer["possible"]

@@ -78,6 +78,13 @@ def test_a_preview_writes_nothing_and_git_takes_its_patch(project: Repo) -> None
     project.git("apply", "--check", str(patch))
 
 
+def test_the_count_is_what_changes(clean: Repo) -> None:
+    clean.write("a.py", "def f():\n    return 1\n\n\nf()\nf()\n")
+    clean.commit()
+    clean.index()
+    assert "-- 3 places in 1 file;" in clean.gitindex("rename", "f", "g").stdout
+
+
 def test_a_possible_place_blocks_until_it_is_included(project: Repo) -> None:
     project.write("odd.py", "def use(thing):\n    return thing.step()\n")
     done = project.gitindex("rename", "Engine.step", "advance", "--apply")

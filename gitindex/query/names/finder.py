@@ -527,9 +527,7 @@ def _class_of(
 def _class_of_bare(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> PlaceClass:
     """Return the class of a name without a receiver that means something else."""
     own = source.language in _SCOPED and wanted.free and _is_own(source, meaning)
-    if meaning.sure or own:
-        return ELSEWHERE
-    return UNBOUND if source.language in MODELLED else UNLIKELY
+    return ELSEWHERE if meaning.sure or own else UNBOUND
 
 
 def _may_override(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> bool:

@@ -49,7 +49,10 @@ class ReferenceTarget(NamedTuple):
 
 
 def find_target(binder: Binder, asked: str) -> ReferenceTarget:
-    """Return the target for a text: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL]."""
+    """Return the target for a text: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL].
+
+    A bare NAME may have no definition; anything else must have one.
+    """
     place = _PLACE.fullmatch(asked)
     if place is not None:
         source = binder.project.source(place["file"])
@@ -60,27 +63,41 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
         return _at(binder, source, int(place["line"]) - 1, column)
     if not asked.strip() or len(asked) > MAX_NAME:
         raise GitIndexError("give a name, or FILE:LINE:COL", code=Exit.USAGE)
-    path, mark, qualified = asked.strip().removesuffix("()").rpartition("#")
+    path, _, qualified = asked.strip().removesuffix("()").rpartition("#")
     parts = [part for part in _SEPARATORS.split(qualified) if part]
     if not parts:
         raise GitIndexError(f"not a name: {safe_text(asked)}", code=Exit.USAGE)
-    number = 1
-    if mark and "~" in parts[-1]:
-        parts[-1], _, told = parts[-1].partition("~")
-        number = int(told) if told.isdigit() else 1
+    found = _of_file(binder, path, parts) if path else _named(binder, parts)
+    if found or (qualified == parts[-1] and not path and NAME.fullmatch(qualified)):
+        return ReferenceTarget(found[0].name if found else qualified, tuple(found))
+    raise _no_symbol(binder, asked, parts[-1])
+
+
+def _named(binder: Binder, parts: list[str]) -> list[Definition]:
+    """Return the definitions whose full name ends in the parts, the likeliest first."""
     found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
-    if mark and path:
-        found = _node(found, path, parts)[number - 1 : number]
-    if not found and not NAME.fullmatch(parts[-1]):
+    return sorted(found, key=rank)
+
+
+def _of_file(binder: Binder, path: str, parts: list[str]) -> list[Definition]:
+    """Return the definitions that PATH#NAME means; PATH#NAME~2 is the second of that name."""
+    last, _, number = parts[-1].partition("~")
+    parts = [*parts[:-1], last]
+    found = [d for d in binder.project.definitions(last) if d.path == path and _fits(d, parts)]
+    same = [d for d in found if _SEPARATORS.split(d.qualified) == parts] or found
+    at = int(number) if number.isdigit() else 1
+    return same[at - 1 : at]
+
+
+def _no_symbol(binder: Binder, asked: str, last: str) -> GitIndexError:
+    """Return the refusal of a text that means no symbol, with what may be meant."""
+    if not NAME.fullmatch(last):
         hint = "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL"
-        raise GitIndexError(f"not a name: {safe_text(asked)}", hint, Exit.USAGE)
-    return ReferenceTarget(parts[-1], tuple(sorted(found, key=rank)))
-
-
-def _node(found: list[Definition], path: str, parts: list[str]) -> list[Definition]:
-    """Return the definitions of a file; those with exactly this qualified name, if there are any."""
-    found = [d for d in found if d.path == path]
-    return [d for d in found if _SEPARATORS.split(d.qualified) == parts] or found
+        return GitIndexError(f"not a name: {safe_text(asked)}", hint, Exit.USAGE)
+    others = dict.fromkeys(d.qualified for d in _named(binder, [last]))
+    listed = f"{', '.join(list(others)[:5])}, or " if others else ""
+    hint = f"give {listed}`{last}` alone for every place of that name"
+    return GitIndexError(f"no symbol {safe_text(asked)}", safe_text(hint), Exit.NO)
 
 
 def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
