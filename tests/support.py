@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -75,6 +76,18 @@ class Repo:
     ) -> subprocess.CompletedProcess[str]:
         """Run the real command in a process of its own."""
         return run_command(args, cwd or self.path, {**os.environ, **(env or {})}, TIMEOUT)
+
+    def piped(self, text: str, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run the real command with this text on its standard input."""
+        return subprocess.run(
+            [sys.executable, "-m", "gitindex", *args],
+            cwd=self.path,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
 
     def answer(self, *args: str) -> dict[str, Any]:
         """The JSON a command prints."""

@@ -20,7 +20,7 @@ INSTRUCTIONS = (
 )
 ORDER = (
     "explore search_codebase grep_codebase find_symbols file_outline read_file find_references"
-    " call_graph impact manage_index list_codebases"
+    " call_graph impact verify_claims manage_index list_codebases"
 )
 """The order of those that are listed by default."""
 

@@ -1,0 +1,1 @@
+"""Statements about a tree, checked: each is confirmed, refuted or unverifiable."""
