@@ -93,9 +93,10 @@ def _answered(question: Question, params: Params) -> int:
     _read_stdin(question, params)
     with _look(question, params) as begun:
         if question.name == "find" and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-            from gitindex.cli.verbs.find import pick_place
+            from gitindex.cli.verbs.find import has_picker, pick_place
 
-            return pick_place(params)
+            if has_picker(params["words"]):
+                return pick_place(params)
         with paged(question.name not in UNPAGED and not as_json):
             return ask_and_print(question, params, as_json, begun)
 

@@ -10,6 +10,7 @@ import sys
 from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
+from gitindex.base.extras import install_hint
 from gitindex.base.output import print_json
 from gitindex.base.worktree import LLMC, Worktree, find_worktree
 from gitindex.freshness.observation import observe, read_progress
@@ -79,7 +80,7 @@ def _grammars() -> Finding:
     lacking = {pair.partition("=")[0] for pair in grammar_set().split() if pair.endswith("=none")}
     detail = grammar_set()
     if lacking:
-        detail += "; the missing ones come with `gitindex[rare]`"
+        detail += f"; for the missing ones: {install_hint('rare')}"
     return Finding("grammars", lacking <= RARE, detail, "reinstall gitindex")
 
 

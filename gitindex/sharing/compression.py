@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.extras import missing_extra
 
 LEVEL = 3
 """Level 7 costs twice the CPU and saves four percent."""
@@ -82,7 +82,5 @@ def _library() -> Any:
     try:
         import zstandard
     except ImportError as error:
-        raise GitIndexError(
-            "packs need zstandard", "install `gitindex[pack]`", Exit.USAGE
-        ) from error
+        raise missing_extra("a pack", "pack") from error
     return zstandard

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.extras import missing_extra
 from gitindex.base.user_state import state_folder
 from gitindex.base.worktree import Worktree
 from gitindex.git.settings import user_setting
@@ -299,7 +300,5 @@ def _library() -> Any:
     try:
         import psycopg
     except ImportError as error:
-        raise GitIndexError(
-            "the team index needs psycopg", "install `gitindex[team]`", Exit.USAGE
-        ) from error
+        raise missing_extra("the team index", "team") from error
     return psycopg

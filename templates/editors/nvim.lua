@@ -1,5 +1,5 @@
 -- gitindex as a language server, for Neovim 0.11 and later.
--- Needs: pip install 'gitindex[lsp]', and `gitindex index` once in the repository.
+-- Needs: pip install 'gitindex[all]', and `gitindex index` once in the repository.
 vim.lsp.config('gitindex', {
   cmd = { 'gitindex', 'lsp' },
   root_markers = { '.git' },

@@ -79,3 +79,33 @@ def test_on_a_terminal_it_follows_what_is_typed_and_opens_the_editor(
     assert process.returncode == 0, bytes(shown)
     os.close(main)
     assert note.read_text() == f"+2 {project.worktree.root}/src/parser.py "
+
+
+@pytest.mark.parametrize("words", [["parser"], []], ids=["words", "nothing"])
+def test_without_the_picker_it_prints_its_list(project: Repo, words: list[str]) -> None:
+    """On a terminal, too; without words there is no list, and the message says what is missing."""
+    code = (
+        f"import sys; sys.modules['prompt_toolkit'] = None; sys.argv = ['gitindex', 'find', *{words}]\n"
+        "from gitindex.__main__ import main; sys.exit(main())"
+    )
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=project.path,
+        env={**os.environ, "TERM": "dumb", "PAGER": "cat"},
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        start_new_session=True,
+    )
+    os.close(other)
+    shown = b""
+    try:
+        while part := os.read(main, 4096):
+            shown += part
+    except OSError:
+        pass  # the terminal closes with its last user
+    os.close(main)
+    assert process.wait(TIMEOUT) == (0 if words else 2)
+    assert (b"src/parser.py:1" in shown) == bool(words)
+    assert (b"the picker needs the extra `tui`" in shown) != bool(words)

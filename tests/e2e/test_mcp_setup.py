@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from gitindex import __version__
+from gitindex.base.extras import install_hint
 from gitindex.cli.verbs.agents import SECTION
 from gitindex.install.mcp_clients import CLIENTS, snippet
 from gitindex.mcp.dispatch import content_of
@@ -173,9 +174,10 @@ def test_without_the_extra_one_sentence(repo: Repo, args: list[str]) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "gitindex: the MCP server needs the `mcp` package",
-        "  hint: pip install 'gitindex[mcp]'",
+        "gitindex: the MCP server needs the extra `mcp`",
+        f"  hint: {install_hint('mcp')}",
     ]
+    assert not (repo.path / ".mcp.json").exists(), "what cannot work is not set up"
 
 
 def test_agents_md_names_real_tools_and_is_in_the_docs(repo: Repo) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.extras import install_hint
 from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.refresh.scope import RefreshScope
 from gitindex.semantic.jobs import SemanticRequest
@@ -580,11 +581,11 @@ def test_without_protobuf_one_sentence(
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
     schema.messages.cache_clear()
     try:
-        with pytest.raises(GitIndexError, match="needs the `protobuf` package") as told:
+        with pytest.raises(GitIndexError, match="needs the extra `semantic`") as told:
             only(sem)
     finally:
         schema.messages.cache_clear()
-    assert told.value.hint == "pip install 'gitindex[semantic]'"
+    assert told.value.hint == install_hint("semantic")
     assert fake.runs() == 0
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gitindex.base.extras import install_hint
 from gitindex.web.app import WITH_PATH
 from gitindex.web.pages import PAGES
 from tests.browser import WebServer, serving
@@ -274,7 +275,7 @@ def test_without_the_extra_it_says_what_to_install(project: Repo, tmp_path: Path
     done = project.gitindex("web", "--no-open", env={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 2
     assert done.stderr == (
-        "gitindex: the page needs the extra `web`\n  hint: pip install 'gitindex[web]'\n"
+        f"gitindex: the page needs the extra `web`\n  hint: {install_hint('web')}\n"
     )
 
 

@@ -7,6 +7,7 @@ import sys
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.terminal import say
 
@@ -49,9 +50,7 @@ def serve_editor() -> int:
     try:
         from gitindex.lsp.server import make_server
     except ModuleNotFoundError as error:
-        raise GitIndexError(
-            "the language server needs the extra `lsp`", "pip install 'gitindex[lsp]'", Exit.USAGE
-        ) from error
+        raise missing_extra("the language server", "lsp") from error
     if sys.stdin.isatty():
         raise GitIndexError(
             "an editor starts this command; there is nothing to type here",
@@ -69,6 +68,7 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
 
     if name == "print":
         return _print_snippets()
+    check_extra()  # first: a client would only see a server that does not start
     client = clients.find_client(name)
     root = "/" if client.file.startswith("~") else find_worktree(path).root
     change = clients.plan_change(client, root)
@@ -81,7 +81,6 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
     else:
         backup = clients.apply_change(change)
         say(f"wrote {shown}" + (f"; as it was: {safe_text(backup)}" if backup else ""))
-    check_extra()
     return int(Exit.OK)
 
 
@@ -90,9 +89,7 @@ def check_extra() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise GitIndexError(
-            "the MCP server needs the `mcp` package", "pip install 'gitindex[mcp]'", Exit.USAGE
-        )
+        raise missing_extra("the MCP server", "mcp")
 
 
 def greet_people() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit
+from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
@@ -13,16 +15,19 @@ from gitindex.questions.here import Here, Memories
 from gitindex.view.overlay_tables import FactsMemory
 
 
+def has_picker(words: str) -> bool:
+    """Return whether a picker can be shown; without its library `find WORDS` prints its list."""
+    if find_spec("prompt_toolkit") is None:
+        if not words:
+            raise missing_extra("the picker", "tui")
+        return False
+    return True
+
+
 def pick_place(asked: dict[str, Any]) -> int:
     """Let the user pick a place and open it."""
-    try:
-        from gitindex.cli.picker import pick
-    except ModuleNotFoundError as error:
-        raise GitIndexError(
-            "the picker needs the extra `tui`",
-            "pip install 'gitindex[tui]', or pipe the list: gitindex find NAME | cat",
-            Exit.USAGE,
-        ) from error
+    from gitindex.cli.picker import pick
+
     here = Here(asked["path"], memories=Memories(FactsMemory()))
     text = asked["words"]
     ask(here, {"words": text or "a", "limit": 1})  # report a closed gate before the picker starts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
+from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_closed
 from gitindex.cli.terminal import say
@@ -42,6 +43,4 @@ def export_page(path: str, folder: str) -> int:
 def _check_extra() -> None:
     """Raise a one-line error if the packages of the page are not installed."""
     if any(find_spec(name) is None for name in _NEEDED):
-        raise GitIndexError(
-            "the page needs the extra `web`", "pip install 'gitindex[web]'", Exit.USAGE
-        )
+        raise missing_extra("the page", "web")

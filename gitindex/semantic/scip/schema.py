@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from gitindex.base.errors import GitIndexError
+from gitindex.base.extras import missing_extra
 
 _PACKAGE = "gitindex.scip"
 _NUMBER, _TEXT, _FLAG = "int32", "string", "bool"
@@ -58,9 +58,7 @@ def messages() -> dict[str, Any]:
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError as error:
-        raise GitIndexError(
-            "SCIP needs the `protobuf` package", "pip install 'gitindex[semantic]'"
-        ) from error
+        raise missing_extra("reading SCIP", "semantic") from error
     kinds = descriptor_pb2.FieldDescriptorProto
     scalars = {_NUMBER: kinds.TYPE_INT32, _TEXT: kinds.TYPE_STRING, _FLAG: kinds.TYPE_BOOL}
     file = descriptor_pb2.FileDescriptorProto(name="gitindex_scip.proto", package=_PACKAGE)

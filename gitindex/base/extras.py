@@ -1,0 +1,32 @@
+"""Names the command that adds an optional library to the environment that this process runs in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+
+from gitindex.base.errors import Exit, GitIndexError
+
+
+def missing_extra(what: str, extra: str) -> GitIndexError:
+    """Return the error for `what` if the libraries of this extra are not installed."""
+    return GitIndexError(f"{what} needs the extra `{extra}`", install_hint(extra), Exit.USAGE)
+
+
+def install_hint(extra: str) -> str:
+    """Return a command that installs the extra where this very process would find it.
+
+    Every form resolves `gitindex[…]` against the copy that is installed, so it also works for one
+    that came from a checkout or an address instead of a registry.
+    """
+    wanted, prefix = f"'gitindex[{extra}]'", sys.prefix.replace(os.sep, "/")
+    if "/pipx/venvs/" in prefix:
+        return f"pipx inject {os.path.basename(prefix)} {wanted}"
+    if "/uv/archive-" in prefix:  # uvx: the environment is a cache entry
+        return f"uvx --from {wanted} gitindex …"
+    if find_spec("pip") is None:  # environments of uv, of `uv tool` and of prek have none
+        return f"uv pip install --python {sys.executable} {wanted}"
+    if os.environ.get("VIRTUAL_ENV", "") == sys.prefix:
+        return f"pip install {wanted}"
+    return f"{sys.executable} -m pip install {wanted}"

@@ -1,0 +1,57 @@
+"""A hint installs a missing library where this very process looks for it."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gitindex.base import extras
+
+
+@pytest.mark.parametrize(
+    ("prefix", "pip", "active", "hint"),
+    [
+        (
+            "/home/a/.local/share/pipx/venvs/gitindex",
+            True,
+            False,
+            "pipx inject gitindex 'gitindex[web]'",
+        ),
+        ("/h/.cache/uv/archive-v0/x1", False, False, "uvx --from 'gitindex[web]' gitindex …"),
+        (
+            "/h/uv/tools/gitindex",
+            False,
+            False,
+            "uv pip install --python /p/bin/python 'gitindex[web]'",
+        ),
+        ("/work/.venv", True, True, "pip install 'gitindex[web]'"),
+        (
+            "/h/.cache/pre-commit/repo1/py_env",
+            True,
+            False,
+            "/p/bin/python -m pip install 'gitindex[web]'",
+        ),
+    ],
+)
+def test_the_command_is_of_this_environment(
+    prefix: str, pip: bool, active: bool, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "executable", "/p/bin/python")
+    monkeypatch.setattr(extras, "find_spec", lambda _: object() if pip else None)
+    monkeypatch.setenv("VIRTUAL_ENV", prefix if active else "")
+    assert extras.install_hint("web") == hint
+
+
+def test_all_means_every_extra_that_a_user_can_have() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    known = project["optional-dependencies"]
+    [everything] = known["all"]
+    assert set(everything[len("gitindex[") : -1].split(",")) == known.keys() - {
+        "all",
+        "dev",
+        "release",
+    }
