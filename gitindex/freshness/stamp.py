@@ -41,8 +41,8 @@ class StoreIdentity(NamedTuple):
             return "facts.db was cut"
         if self.facts != Half() and self.facts.precedes(named.facts):
             return "facts.db is of another generation"
-        if named.log and not self.log and self.facts == named.facts != Half():
-            return "facts.db-wal is gone"
+        if self.log < named.log and self.facts == named.facts != Half():
+            return "facts.db-wal was cut"
         if self.lexical.precedes(named.lexical):
             return "lexical/ is of another generation"
         return ""
