@@ -13,7 +13,7 @@ COMPLEXITY = 12
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 2751,
+    "base": 2790,
     "cli": 2980,
     "edit": 1290,
     "extract": 1792,
