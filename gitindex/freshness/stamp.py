@@ -1,7 +1,7 @@
 """The stamp: what ties a completion marker to the store it was made from. Its only reader and writer.
 
 It lies in the store and names both halves of it, and for each run its commit, its tree and the digest of
-its marker: a marker that says anything else proves nothing. docs/design.md, "`status` opens no database",
+its marker: a marker that says anything else proves nothing. docs/internals.md, "`status` opens no database",
 says why and in which order stamp, publish and marker are written.
 """
 
