@@ -67,6 +67,7 @@ def main() -> None:
 
 def _short(value: Any, root: str) -> Any:
     if isinstance(value, str):
+        value = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T09:00:00Z", value)
         return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", value.replace(root, SHOWN_ROOT))
     if isinstance(value, dict):
         return {name: _short(item, root) for name, item in value.items()}
