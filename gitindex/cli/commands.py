@@ -206,8 +206,8 @@ hook | gitindex.install.event:note_event norepo nojson raw
     * | event | The hook's name; `auto` under pre-commit.
     * | args texts = | The hook's arguments.
 gate | verbs.gates:run_gate norepo nojson raw
-  Run a check as a hook manager does: exit 1 is its no; a failure of its own never blocks.
-    * | name | dangling, tests, …: see docs/install.md.
+  Run a check as a hook manager does: exits 1 if the check fails; internal errors never block.
+    * | name | dangling, tests, …: see docs/pre-commit.md.
     * | args texts = | Options of the command.
 run | verbs.refreshing:run nojson
   Be the runner: process queued refreshes.

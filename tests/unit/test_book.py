@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from gitindex.cli.help import OPTIONS
 from gitindex.git.settings import SETTINGS
 from gitindex.questions.table import shell_params
 from tests.pages import DOCS, IMAGES, ROOT, hand_written, pictures, reference
+from tests.support import Repo
 
 BOOK = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PRODUCT = sorted(Path(gitindex.__file__).parent.rglob("*.py"))
@@ -221,3 +223,61 @@ def test_pictures_and_benchmarks_are_up_to_date() -> None:
         assert (IMAGES / name).read_text() == drawn, "run `make pages`"
     assert benchmarks.PAGE.read_text() == benchmarks.render(), "run `make pages`"
     assert json.loads(benchmarks.RESULTS.read_text())["runs"]
+
+
+NUMBERS = {  # what a page says → where the code has it, and in which unit
+    "design.md: within a budget ({} paths": "freshness.envelope:MAX_PATHS",
+    "design.md: paths, {} MB)": "freshness.envelope:MAX_BYTES >> 20",
+    "design.md: texts above {} MB": "extract.policy:MAX_TEXT_BYTES >> 20",
+    "internals.md: one per {} KiB of the database": "store.checksums:PART >> 10",
+    "certificates.md: one answer binds ({} files": "query.names.finder:MAX_FILES",
+    "certificates.md: files, {} places)": "query.names.finder:MAX_PLACES",
+    "ranking.md: It yields {} files": "query.search.candidates:TEXT_HITS",
+    "ranking.md: we keep {}, preferring": "query.search.candidates:BY_TEXT",
+    "ranking.md: The best {} files are then read": "query.search.search:POOL",
+    "ranking.md: the latest {} commits": "git.subjects:WINDOW",
+    "ranking.md: chunks of {} bytes": "query.search.chunks:STEP * 2",
+    "ranking.md: more than {} characters": "query.search.long_query:LONG",
+    "ranking.md: at most {} characters": "query.search.query_text:MAX_QUERY",
+    "ranking.md: and {} telling words": "query.search.query_text:MAX_WORDS",
+    "ranking.md: edges from tests weigh {}": "query.map.file_graph:TEST_WEIGHT",
+    "search.md: ended after {} seconds in one file": "query.grep.engines.child:SECONDS_PER_FILE",
+    "search.md: one file and {} in all": "query.grep.engines.child:SECONDS_IN_ALL",
+    "documents.md: a query of more than {} characters": "query.documents:MAX_TEXT",
+    "documents.md: at most {}, never stored": "query.document_source:MAX_UNTRACKED",
+    "proof.md: not a sample of {}": "store.fact_check:SAMPLE",
+    "web.md: after {} minutes without a request": "web.server:IDLE_SECONDS // 60",
+    "team.md: must stand within {} s": "sharing.server:CONNECT_SECONDS",
+    "team.md: a question may take {} s": "sharing.server:QUERY_MS // 1000",
+    "team.md: nobody tries for {} seconds": "sharing.server:BREAKER_SECONDS",
+    "team.md: reads at most {} texts": "sharing.team_questions:CANDIDATES",
+    "languages.md: more than {} MiB | words only": "extract.policy:MAX_PARSE_BYTES >> 20",
+    "languages.md: more than {} MiB | not indexed": "extract.policy:MAX_TEXT_BYTES >> 20",
+    "languages.md: more than {} brackets": "languages.syntax.extract:MAX_NESTING",
+    "mcp.md: at most {} KiB": "mcp.dispatch:MAX_BYTES >> 10",
+    "install.md: git {} and later": "install.hooks.place:CONFIG_HOOKS",
+    "changes.md: (git {} or later)": "git.merge_tree:NEEDED",
+}
+
+
+@pytest.mark.parametrize("claim", NUMBERS)
+def test_numbers_are_those_of_the_code(claim: str) -> None:
+    name, _, phrase = claim.partition(": ")
+    module, _, expression = NUMBERS[claim].partition(":")
+    constant = expression.split()[0]
+    scope = {constant: getattr(import_module(f"gitindex.{module}"), constant)}
+    value = eval(expression, scope)  # a line of this file
+    shown = ".".join(map(str, value)) if isinstance(value, tuple) else f"{value:,g}"
+    page = re.sub(r"\s+", " ", hand_written((DOCS / name).read_text()))
+    assert phrase.replace("{}", shown) in page, shown
+
+
+def test_the_shown_status_and_marker_have_the_fields_of_real_ones(repo: Repo) -> None:
+    repo.index_files({"a.py": "def f(): pass\n"})
+    blocks = re.findall(r"```json\n(.*?)```", (DOCS / "files.md").read_text(), re.DOTALL)
+    names = ("rag_index_status.json", "completion_marker.json")
+    for block, name in zip(blocks, names, strict=True):
+        real = json.loads((repo.path / ".llmc" / name).read_text())
+        shown = json.loads(block)
+        assert shown.keys() == real.keys(), name
+        assert shown.get("fingerprint", {}).keys() == real.get("fingerprint", {}).keys()
