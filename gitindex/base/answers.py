@@ -108,7 +108,6 @@ class SymbolsAnswer(Envelope):
     """`symbols`, `outline`, `find_symbols`, `file_outline`."""
 
     symbols: list[SymbolRow]
-    callers: NotRequired[dict[str, int | None]]
     truncated: NotRequired[bool]
     near: NotRequired[list[str]]
     suggestions: NotRequired[list[str]]
@@ -234,7 +233,7 @@ class MentionRow(SpanFields):
 
 
 class ReferencesAnswer(Envelope):
-    """`find_references`: every occurrence of the name, each in one class."""
+    """`refs`, `find_references`: every occurrence of the name, each in one class."""
 
     name: str
     definitions: list[DefinitionRow]

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from gitindex.git.worktree_probe import WorktreeProbe
     from gitindex.questions.here import Here
-    from gitindex.questions.table import Command, Params
+    from gitindex.questions.table import Params
 
 COMPLETE = "_GITINDEX_COMPLETE"
 """The environment variable a shell sets to ask for completions instead of running a command."""
 RARELY = (50_000, 20, 100)
-"""When the collector runs: an answer makes many objects and ends; collecting was a fifth of its time."""
+"""When cycles are looked for: an answer makes many objects and ends; looking was a fifth of `refs`."""
 UNPAGED = frozenset({"find", "merge-check", "verify", "audit", "config"})
 """Questions whose answer is never longer than a screen, or is a picker's."""
 
@@ -47,22 +47,11 @@ def run_cli(args: list[str]) -> int:
     if isinstance(one, Question):
         gc.set_threshold(*RARELY)  # not for a server, which would keep the cycles of its answers
         return _answered(one, params)
-    return _commanded(one, params)
-
-
-def _commanded(command: Command, params: Params) -> int:
-    """Run a command: it returns what it says, or prints it itself and returns its exit code."""
-    module, _, name = command.run.partition(":")
+    module, _, function = one.run.partition(":")
     home = module if module.startswith("gitindex.") else f"gitindex.cli.{module}"
     _stand_in(params.get("path", "."))
-    function = getattr(import_module(home), name)
-    if command.prints or not command.json:
-        code: int = function(**params)
-        return code
-    from gitindex.cli.printing import print_reply
-
-    as_json = params.pop("as_json")
-    return print_reply(lambda: function(**params), as_json)
+    code: int = getattr(import_module(home), function)(**params)
+    return code
 
 
 def _no_command(args: list[str]) -> int:
@@ -102,36 +91,42 @@ def _answered(question: Question, params: Params) -> int:
     as_json = params.pop("as_json") or params.get("form") == "json"
     _stand_in(params["path"])
     _read_stdin(question, params)
-    with _look(question, params) as probe:
+    with _look(question, params) as begun:
         if question.name == "find" and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
             from gitindex.cli.verbs.find import has_picker, pick_place
 
             if has_picker(params["words"]):
                 return pick_place(params)
         with paged(question.name not in UNPAGED and not as_json):
-            return ask_and_print(question, params, as_json, probe)
+            return ask_and_print(question, params, as_json, begun)
 
 
 def ask_and_print(
-    question: Question, params: Params, as_json: bool, probe: WorktreeProbe | None = None
+    question: Question, params: Params, as_json: bool, begun: WorktreeProbe | None = None
 ) -> int:
     """Print the answer as JSON or text; a closed gate is an answer too: its envelope, or a line."""
     from gitindex.base.output import print_json
     from gitindex.cli.printing import print_closed
     from gitindex.view.snapshot import GateClosed
 
-    here = place_of(question, params, probe)
+    here = place_of(question, params, begun)
     here.terminal = sys.stdout.isatty() and not as_json
     try:
         answer = question.ask(here, params)
         if params.get("team") and question.team is not None:
             answer = _with_team(question, here, params, answer)
     except GateClosed as closed:
-        if not as_json and question.passes is not None and question.passes(params):
-            sys.stderr.write("gitindex: not indexed, nothing was checked\n")
-            sys.stderr.write("  hint: run `gitindex index`\n")
-            return int(Exit.OK)
-        return print_closed(closed, as_json)
+        if as_json:
+            print_json(closed.envelope)
+            return int(Exit.GATED)
+        return print_closed(closed)
+    return show_answer(question, params, as_json, answer)
+
+
+def show_answer(question: Question, params: Params, as_json: bool, answer: Any) -> int:
+    """Print an answer and return its exit code."""
+    from gitindex.base.output import print_json
+
     if as_json:
         print_json(answer)
     else:
@@ -159,11 +154,14 @@ def _code(question: Question, params: Params, answer: Any) -> int:
     return int(Exit.NO if question.found and not answer[question.found] else Exit.OK)
 
 
-def place_of(question: Question, params: Params, probe: WorktreeProbe | None = None) -> Here:
-    """Return where a command line asks: its folder and its tree."""
-    from gitindex.cli.shell_here import ShellHere
+def place_of(question: Question, params: Params, begun: WorktreeProbe | None = None) -> Here:
+    """Return where a command line asks: its folder, its tree, and how it names files."""
+    from gitindex.cli.progress import patience, progress_bar
+    from gitindex.cli.shown_path import named_path, named_place
+    from gitindex.questions.here import Here
     from gitindex.view.tree import TreeChoice
 
+    path = params["path"]
     at, staged = params.get("at", ""), params.get("staged", False)
     if at and staged:
         raise GitIndexError(
@@ -171,11 +169,14 @@ def place_of(question: Question, params: Params, probe: WorktreeProbe | None = N
             f"see `gitindex {question.name} --help`",
             Exit.USAGE,
         )
-    staged = staged and "staged" in question.trees.split()
-    choice = TreeChoice(params.get("strict", False), at, staged)
-    return ShellHere(
-        params["path"], choice, worktree=probe.worktree if probe else None, probe=probe
-    )
+    trees = question.trees.split()
+    choice = TreeChoice(params.get("strict", False), at, staged if "staged" in trees else False)
+    found = (lambda: begun.worktree) if begun else None
+    here = Here(path, choice, begun=begun, worktree=found)
+    here.doing, here.progress = patience, progress_bar
+    here.inside = lambda file: named_path(here.worktree.root, path, file)
+    here.placed = lambda asked: named_place(path, asked)
+    return here
 
 
 def _print_text(question: Question, params: Params, answer: Any) -> None:

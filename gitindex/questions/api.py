@@ -24,7 +24,7 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
     from gitindex.query.impact.change import comparing, parse_range
     from gitindex.query.impact.surface import find_surface
 
-    between = asked["between"]
+    between = asked["between"] or (f"{asked['since']}..HEAD" if asked["since"] else "")
     if not between and not asked["staged"]:
         between = f"{last_tag(here.worktree)}..HEAD"
     pair = parse_range(between, asked["staged"])
@@ -60,12 +60,12 @@ def has_tag(worktree: Worktree) -> bool:
 
 def _excused(asked: Params, change: TreeChange, found: list[SurfaceChange]) -> set[SurfaceChange]:
     """Return the incompatible changes that a version or a changelog announces."""
-    from gitindex.query.impact.surface import added_news, is_announced, is_version_bumped
+    from gitindex.query.impact.surface import added_news, allows_breaks, is_announced
 
     broken = [one for one in found if one.incompatible]
     if not broken:
         return set()
-    if asked["require"] != "changelog" and is_version_bumped(change, asked["version_file"]):
+    if asked["require"] != "changelog" and allows_breaks(change, asked["version_file"]):
         return set(broken)
     if asked["require"] == "version":
         return set()
@@ -148,6 +148,7 @@ QUESTION = Question(
             metavar="[A..B]",
         ),
         STAGED,
+        option("--since", "since", "A release: compare it with HEAD.", metavar="TAG"),
         option(
             "--check", "check", "Exit 1 for an incompatible change that nothing announces.", "flag"
         ),
@@ -166,6 +167,5 @@ QUESTION = Question(
     text,
     group="Change",
     code=code,
-    passes=lambda _: True,
     trees="",
 )

@@ -66,8 +66,26 @@ def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
         dangling=[dangling_fields(one) for one in found.sure],
         possible=[dangling_fields(one) for one in found.possible],
         misfits=[_misfit_fields(one) for one in find_misfits(change)] if signatures else [],
+        unchecked=unchecked_fields(change),
         truncated=found.truncated,
     )
+
+
+def unchecked_fields(change: TreeChange) -> list[dict[str, Any]]:
+    """Return the changed files that were not examined, each with the reason."""
+    return [
+        {**path_fields(os.fsencode(path)), "why": why}
+        for path, why in sorted(change.unread.items())
+    ]
+
+
+def unchecked_lines(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield one line that names what was not examined; nothing if all was."""
+    rows = answer.get("unchecked", ())
+    if rows:
+        shown = [f"{ink.path(row['path'])} {row['why']}" for row in rows[:5]]
+        more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+        yield Note(f"not checked: {', '.join(shown)}{more}")
 
 
 def _misfit_fields(found: Misfit) -> dict[str, Any]:
@@ -90,6 +108,7 @@ def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
     return change.after.view.envelope(
         tests=[one["path"] for one in ranked],
         ranked=ranked,
+        unchecked=unchecked_fields(change),
         truncated=found.truncated or len(shown) < len(found.tests),
         unfollowed=found.truncated,
     )
@@ -127,7 +146,8 @@ def _dangling_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     if answer["dangling"]:
         yield Aside("restore what is gone, or change these places and stage them")
     if answer["truncated"]:
-        yield ink.paint("dim", "-- not all of this change was looked at")
+        yield Note("not checked: a part of this change, which loses too many names")
+    yield from unchecked_lines(answer, ink)
 
 
 def _gone(
@@ -156,6 +176,7 @@ def _tests_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield Aside("no test reaches the change")
     if answer["unfollowed"]:
         yield Note("farther tests import the change, too; only all are sure")
+    yield from unchecked_lines(answer, ink)
 
 
 def _impact_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
@@ -233,7 +254,6 @@ QUESTION = Question(
     ask,
     text,
     code=code,
-    passes=lambda asked: asked["dangling"] or asked["tests"],
     trees="",
     team=_team,
     tool="impact",

@@ -172,6 +172,5 @@ QUESTION = Question(
     text,
     group="Change",
     code=code,
-    passes=lambda _: True,
     trees="",
 )

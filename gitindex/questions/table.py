@@ -80,7 +80,6 @@ class Question(NamedTuple):
     group: str = "Explore"  # of `gitindex help --all`; empty: not on the command line
     found: str = ""  # the field of an answer whose emptiness is exit code 1
     code: Callable[[Any, Params], int] | None = None  # where `found` is not enough
-    passes: Callable[[Params], bool] | None = None  # is a closed gate no reason to stop?
     trees: str = "at staged"  # other trees than the disk that it can be asked of, and "strict"
     looks: bool = False  # git looks at the work tree while the engine is imported
     short_repo: bool = True  # is -C the folder, or has it another meaning?
@@ -116,7 +115,6 @@ class Command(NamedTuple):
     repo: bool = True  # takes --repo
     json: bool = True  # takes --json
     raw: bool = False  # all that follows its first word is one argument's
-    prints: bool = False  # prints itself and takes `as_json`; else the door prints what it returns
 
     @property
     def summary(self) -> str:

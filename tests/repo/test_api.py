@@ -11,7 +11,8 @@ from tests.support import Repo
 FILES = {
     "pyproject.toml": '[project]\nname = "m"\nversion = "1.0.0"\n',
     "CHANGELOG.md": "# Changes\n",
-    "m/__init__.py": "",
+    "m/__init__.py": "from .core import Shape as Shape\n",
+    "lib/main.js": "var Router = require('router')\nexports.Router = Router\nexports.size = 1\n",
     "m/core.py": (
         "class Shape:\n    def area(self, scale=1):\n        return scale\n\n"
         "    def _inner(self):\n        pass\n\n\n"
@@ -46,6 +47,18 @@ def api(repo: Repo, *args: str) -> list[tuple[str, str, bool]]:
 
 
 CASES = {
+    "a re-export removed": (
+        "m/__init__.py",
+        "from .core import Shape as Shape\n",
+        "",
+        [("removed", "Shape", True)],
+    ),
+    "an exported value removed": (
+        "lib/main.js",
+        "exports.Router = Router\n",
+        "",
+        [("removed", "Router", True)],
+    ),
     "removed": (
         "m/core.py",
         "def build(name, size=1):\n    return name\n",
@@ -141,10 +154,12 @@ def test_before_a_push_it_checks_and_before_a_commit_it_reports(released: Repo) 
     done = released.gitindex("gate", "api")
     assert (done.returncode, "removed build" in done.stdout) == (0, True)
     released.commit("rename")
-    pushing = {"PRE_COMMIT_REMOTE_NAME": "origin"}
+    pushing = {"PRE_COMMIT_FROM_REF": "HEAD^", "PRE_COMMIT_TO_REF": "HEAD"}
     assert released.gitindex("gate", "api", env=pushing).returncode == 1
-    released.git("tag", "-d", "v1.0.0")
-    assert released.gitindex("gate", "api", env=pushing).returncode == 0, "nothing to compare with"
+    released.write("m/more.py", "x = 1\n")
+    released.commit("more")
+    assert released.gitindex("gate", "api", env=pushing).returncode == 0, "of this commit only"
+    assert released.gitindex("gate", "api", "--since", "v1.0.0").returncode == 1
 
 
 def test_sarif(released: Repo) -> None:

@@ -27,6 +27,17 @@ FILES = {
     "cmd/main.go": 'package main\n\nimport "example.com/m/geo"\n\nfunc main() { _ = geo.NewShape() }\n',
     "src/lib.rs": "pub mod shape;\n\npub fn total() -> u32 {\n    shape::make().area()\n}\n",
     "src/shape.rs": "pub struct Shape {\n    pub side: u32,\n}\n\nimpl Shape {\n    pub fn area(&self) -> u32 {\n        self.side\n    }\n}\n\npub fn make() -> Shape {\n    Shape { side: 1 }\n}\n",
+    "pkg/store.py": "class Store:\n    def open_it(self):\n        raise NotImplementedError\n\n\nclass Disk(Store):\n    def close_it(self):\n        return 1\n\n\nclass App:\n    store: Store = Disk()\n\n    def run(self):\n        return self.store.open_it()\n",
+    "tests/test_store.py": "from pkg.store import Store\n\n\nclass Double(Store):\n    def open_it(self):\n        return 2\n",
+    "pkg/part/__init__.py": "from .inner import made as made\nfrom .inner import used\n\nX = used()\n",
+    "pkg/part/inner.py": "def made():\n    return 1\n\n\ndef used():\n    return 2\n",
+    "pkg/taker.py": "import pkg.part\nfrom pkg.part import made\n\n\ndef take():\n    return made() + pkg.part.made()\n",
+    "js/main.js": "var Router = require('router')\nexports = module.exports = make\nfunction make() { return Router }\nexports.Router = Router\n",
+    "js/taker.js": "const main = require('./main')\nmodule.exports = main.Router()\n",
+    "src/parts/mod.rs": "mod one;\npub use self::one::One;\n",
+    "src/parts/one.rs": "pub struct One {}\n",
+    "src/taker.rs": "use crate::parts::One;\n\npub fn take(one: One) {}\n",
+    "geo/size.go": "package geo\n\ntype Sizer interface {\n\tArea() int\n}\n",
     "j/Shape.java": "package j;\n\npublic class Shape {\n    public int area() { return 1; }\n    public int twice() { return area() * 2; }\n}\n",
     "j/Use.java": "package j;\n\nclass Use {\n    int go() { return new Shape().area(); }\n}\n",
 }
@@ -108,6 +119,36 @@ CASES = {
             ("src/shape.rs", 12, "Shape"),
         ],
     ),
+    "a base method that only a test double keeps": (
+        "pkg/store.py",
+        "    def open_it",
+        "    def renamed_it",
+        [("pkg/store.py", 15, "open_it")],
+    ),
+    "a name that a package passes on": (
+        "pkg/part/__init__.py",
+        "from .inner import made as made\n",
+        "",
+        [("pkg/taker.py", 2, "made"), ("pkg/taker.py", 6, "made")],
+    ),
+    "an import that its own file uses": (
+        "pkg/part/__init__.py",
+        "from .inner import used\n",
+        "",
+        [("pkg/part/__init__.py", 3, "used")],
+    ),
+    "an exported value": (
+        "js/main.js",
+        "exports.Router = Router\n",
+        "",
+        [("js/taker.js", 2, "Router")],
+    ),
+    "a public use of Rust": (
+        "src/parts/mod.rs",
+        "pub use self::one::One;\n",
+        "",
+        [("src/taker.rs", 1, "One"), ("src/taker.rs", 3, "One")],
+    ),
     "a Java method": (
         "j/Shape.java",
         "int area",
@@ -137,6 +178,35 @@ def test_a_guess_never_blocks(project: Repo) -> None:
     done = project.gitindex("impact", "--staged", "--dangling")
     assert done.returncode == 0
     assert "? pkg/use.py:10: `area` is gone from pkg/core.py [name]" in done.stdout
+
+
+def test_a_subclass_that_keeps_a_member_makes_its_places_possible(project: Repo) -> None:
+    stage(project, "pkg/store.py", "def close_it", "def open_it")
+    project.git("commit", "-qm", "an override")
+    stage(
+        project,
+        "pkg/store.py",
+        "class Store:\n    def open_it",
+        "class Store:\n    def renamed_it",
+    )
+    assert found(project) == []
+    assert ("pkg/store.py", 15, "open_it") in found(project, "possible")
+    project.git("reset", "-q", "--hard", "HEAD^")
+
+
+def test_a_go_type_that_no_longer_implements_an_interface_is_reported(project: Repo) -> None:
+    stage(project, "geo/shape.go", ") Area()", ") Surface()")
+    stage(project, "geo/use.go", ".Area()", ".Surface()")
+    assert found(project) == []
+    assert found(project, "possible") == [("geo/shape.go", 3, "Sizer.Area")]
+
+
+def test_a_file_that_no_longer_parses_is_said(project: Repo) -> None:
+    stage(project, "pkg/core.py", "def build():", "def build((:")
+    done = project.gitindex("gate", "dangling")
+    assert done.returncode == 0
+    assert "not checked: pkg/core.py does not parse" in done.stderr
+    assert project.gitindex("gate", "dangling", "--strict").returncode == 1
 
 
 HARMLESS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -149,15 +150,78 @@ def test_a_name_in_all_is_passed_on_and_not_used(repo: Repo) -> None:
     assert affected == ["tests/test_fast.py", "tests/test_slow.py"], "the list itself changed"
 
 
-def test_without_an_index_nothing_is_blocked(repo: Repo) -> None:
+def test_without_an_index_a_question_is_gated(repo: Repo) -> None:
     repo.write("a.py", "")
     repo.commit()
     for flag in ("--dangling", "--tests"):
         done = repo.gitindex("impact", "--staged", flag)
-        assert (done.returncode, done.stdout) == (0, "")
-        assert "nothing was checked" in done.stderr
+        assert (done.returncode, done.stdout) == (3, "")
         told = repo.gitindex("impact", "--staged", flag, "--json")
         assert (json.loads(told.stdout)["status"], told.returncode) == ("not_indexed", 3)
+
+
+RENAMED = "from pkg.core import build\n\nbuild()\n"
+
+
+@pytest.fixture
+def broken(repo: Repo) -> Repo:
+    """A clone without an index, on a branch that leaves a reference behind."""
+    repo.write("pkg/core.py", "def build():\n    return 1\n")
+    repo.write("pkg/use.py", RENAMED)
+    repo.commit("first")
+    repo.git("switch", "-qc", "topic")
+    repo.write("pkg/core.py", "def make():\n    return 1\n")
+    repo.commit("rename")
+    return repo
+
+
+LOOKS: dict[str, tuple[list[str], dict[str, str]]] = {
+    "nothing staged, as in `pre-commit run --all-files`": ([], {}),
+    "--all-files": (["--all-files"], {}),
+    "two commits": (["--from-ref", "main", "--to-ref=topic"], {}),
+    "pre-push": ([], {"PRE_COMMIT_FROM_REF": "main", "PRE_COMMIT_TO_REF": "topic"}),
+    "a new branch": ([], {"PRE_COMMIT_FROM_REF": "0" * 40, "PRE_COMMIT_TO_REF": "topic"}),
+    "CI": ([], {"CI": "true", "GITHUB_BASE_REF": "main"}),
+}
+
+
+@pytest.mark.parametrize("how", LOOKS.values(), ids=LOOKS)
+def test_gates_look_in_a_fresh_clone(broken: Repo, how: tuple[list[str], dict[str, str]]) -> None:
+    args, env = how
+    done = broken.gitindex("gate", "dangling", *args, env=env)
+    assert done.returncode == 1, done
+    assert "pkg/use.py:1: `build` is gone from pkg/core.py" in done.stdout
+    assert "run" not in done.stderr
+
+
+def test_a_commit_is_judged_by_what_it_stages(broken: Repo) -> None:
+    broken.write("pkg/other.py", "x = 1\n")
+    broken.git("add", "-A")
+    assert broken.gitindex("gate", "dangling").returncode == 0
+    broken.git("reset", "-q", "--hard")
+    hook = {"GIT_INDEX_FILE": str(broken.path / ".git/index")}
+    assert broken.gitindex("gate", "dangling", env=hook).returncode == 0, "an amended message"
+
+
+def test_a_shallow_clone_says_what_to_fetch(broken: Repo, tmp_path: Path) -> None:
+    broken.git(
+        "clone", "-q", "--depth=1", "--branch=topic", f"file://{broken.path}", str(tmp_path / "c")
+    )
+    clone = Repo(tmp_path / "c")
+    clone.git("fetch", "-q", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    done = clone.gitindex("gate", "dangling")
+    assert (done.returncode, "not checked: the history of this clone" in done.stderr) == (0, True)
+    assert "git fetch --unshallow" in done.stderr
+    assert clone.gitindex("gate", "dangling", "--strict").returncode == 1
+
+
+def test_check_says_what_to_do_in_one_line(broken: Repo) -> None:
+    done = broken.gitindex("gate", "check")
+    assert done.returncode == 3
+    assert done.stdout.count("\n") == 1
+    assert done.stdout.endswith("run `gitindex index`\n")
+    broken.index()
+    assert broken.gitindex("gate", "check").returncode == 0
 
 
 def test_the_gates_prove_which_tree_they_looked_at(project: Repo) -> None:
@@ -225,17 +289,17 @@ def test_a_command_runs_with_the_affected_tests(project: Repo) -> None:
     assert (done.returncode, done.stdout) == (0, "ran tests/test_cli.py::test_main\n")
     assert project.gitindex("gate", "run", "--", "false").returncode == 1
     missing = project.gitindex("gate", "run", "--", "no-such-program")
-    assert (missing.returncode, "nothing was checked" in missing.stderr) == (0, True)
+    assert (missing.returncode, "not checked" in missing.stderr) == (0, True)
     assert project.gitindex("gate", "run").returncode == 2
 
 
 def test_many_node_ids_become_files(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command line has a limit: files are shorter than their tests."""
     replace(project, "pkg/core.py", "    return LIMIT", "    return LIMIT + 1")
-    monkeypatch.chdir(project.path)
-    assert gates._affected() == ["tests/test_cli.py::test_main"]
+    staged = gates.Options(())
+    assert gates._affected(project.worktree, staged) == ["tests/test_cli.py::test_main"]
     monkeypatch.setattr(gates, "MAX_ARGUMENTS", 10)
-    assert gates._affected() == ["tests/test_cli.py"]
+    assert gates._affected(project.worktree, staged) == ["tests/test_cli.py"]
 
 
 def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
@@ -245,7 +309,7 @@ def test_a_gate_that_fails_by_itself_does_not_block(project: Repo) -> None:
     assert project.gitindex("gate", "dangling", "--nonsense").returncode == 2
     (project.path / ".git/gitindex/facts.db").write_bytes(b"not a database, whatever it says" * 99)
     done = project.gitindex("gate", "dangling")
-    assert (done.returncode, "nothing was checked" in done.stderr) == (0, True), done
+    assert (done.returncode, "`build` is gone" in done.stdout) == (1, True), "the index is rebuilt"
 
 
 @pytest.mark.parametrize("fault", [AssertionError("x"), KeyError("x"), BaseException("a panic")])
@@ -255,11 +319,11 @@ def test_no_error_of_ours_keeps_anybody_from_committing(
     def fail(*_: object) -> list[str]:
         raise fault
 
-    monkeypatch.setitem(gates._LINES, "merge", fail)
+    monkeypatch.setitem(gates._RUN, "merge", fail)
     monkeypatch.setattr(gates, "_affected", fail)
     assert gates.run_gate("merge", []) == 0
     assert gates.run_gate("run", ["--", "false"]) == 0
-    assert capfd.readouterr().err.count("nothing was checked: internal error") == 2
+    assert capfd.readouterr().err.count("not checked: internal error") == 2
 
 
 FIXTURES = {
@@ -335,4 +399,4 @@ def test_too_wide_a_change_names_whole_files(
     monkeypatch.setattr(callers, "MAX_EXAMINED", 2)
     old = "    def knock(self):\n        return 1"
     replace(fixtures, "pkg/app.py", old, old.replace("1", "2"))
-    assert "tests/test_door.py" in gates._affected()
+    assert "tests/test_door.py" in gates._affected(fixtures.worktree, gates.Options(()))

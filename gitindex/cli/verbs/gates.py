@@ -1,4 +1,4 @@
-"""The checks that hook managers run before a commit or a push; internal errors never block."""
+"""The checks that hook managers and CI run on a change; internal errors never block."""
 
 from __future__ import annotations
 
@@ -6,84 +6,220 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.worktree import Worktree, find_worktree
 
-GATES = {
-    "dangling": ["impact", "--staged", "--dangling"],
-    "tests": ["impact", "--staged", "--tests"],
-    "merge": ["merge-check"],
-    "api": ["api"],
-    "run": ["impact"],
-}
-"""Maps the ids of .pre-commit-hooks.yaml to their commands."""
+GATES = ("dangling", "tests", "merge", "api", "run", "check")
+"""The gates of .pre-commit-hooks.yaml."""
+
+
+A = TypeVar("A")
+
+
+class Options(NamedTuple):
+    """Options that every gate takes: what to compare, and whether what is not checked fails."""
+
+    rest: tuple[str, ...]
+    from_ref: str = ""
+    to_ref: str = ""
+    all_files: bool = False
+    strict: bool = False
 
 
 def run_gate(name: str, args: list[str]) -> int:
-    """Run a gate. Exit 1 is its refusal, 2 a wrong option; any other failure does not block."""
+    """Run a gate. Exit 1 is its refusal, 2 a wrong option; what was not checked fails with `--strict`."""
     if name not in GATES:
         known = ", ".join(GATES)
         raise GitIndexError(f"unknown gate: {name}", f"one of {known}", Exit.USAGE)
     if os.environ.get("GITINDEX") == "0":
         return int(Exit.OK)
+    options = _options(args)
     try:
-        return _run_affected(args) if name == "run" else _run_check(name, args)
+        return _RUN[name](find_worktree(os.getcwd()), options)
     except GitIndexError as error:
         if error.code == Exit.USAGE:
             raise
-        return _unchecked(error.message)
+        hint = f"; {error.hint}" if error.hint else ""
+        return _unchecked(f"{error.message}{hint}", options)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001 — a panic in Rust is no Exception
-        return _unchecked(f"internal error: {error!r}")
+        return _unchecked(f"internal error: {error!r}", options)
 
 
-def _run_check(name: str, args: list[str]) -> int:
-    from gitindex.cli.door import run_cli
+def _options(args: list[str]) -> Options:
+    """Split the common options off; pre-commit names two commits in the environment before a push."""
+    rest: list[str] = []
+    refs = {"--from-ref": "", "--to-ref": ""}
+    flags = {"--all-files": False, "--strict": False}
+    words = iter(args)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += ["--", *words]
+        elif name in refs:
+            refs[name] = value if equals else next(words, "")
+        elif word in flags:
+            flags[word] = True
+        else:
+            rest.append(word)
+    given = {"--from-ref": "PRE_COMMIT_FROM_REF", "--to-ref": "PRE_COMMIT_TO_REF"}
+    old, new = (refs[name] or os.environ.get(given[name], "") for name in refs)
+    return Options(tuple(rest), old, new, flags["--all-files"], flags["--strict"])
 
-    line = _LINES[name](args) if name in _LINES else [*GATES[name], *args]
-    if not line:
-        return int(Exit.OK)
-    code = run_cli(line)
-    return code if code in (Exit.OK, Exit.NO, Exit.USAGE) else int(Exit.OK)
 
-
-def _merge_line(args: list[str]) -> list[str]:
-    """Return the command for the merge under way, else with the upstream; empty if neither."""
-    from gitindex.base.worktree import find_worktree
+def _change_of(worktree: Worktree, options: Options) -> str:
+    """Return the range to check: two given commits, what this branch changes, or empty for what is staged."""
     from gitindex.git.command import try_git
+    from gitindex.query.impact.change import branch_range
+
+    if options.to_ref:
+        if options.from_ref.strip("0"):
+            return f"{options.from_ref}..{options.to_ref}"
+        return branch_range(worktree).replace("..HEAD", f"..{options.to_ref}")  # a new branch
+    if options.all_files:
+        return branch_range(worktree)
+    committing = "GIT_INDEX_FILE" in os.environ  # git sets it for its own hooks
+    staged = try_git(worktree.root, "diff", "--cached", "--quiet", "HEAD", "--").returncode
+    return "" if committing or staged else branch_range(worktree)  # `pre-commit run --all-files`
+
+
+def _dangling(worktree: Worktree, options: Options) -> int:
+    return _impact(worktree, options, "--dangling")
+
+
+def _tests(worktree: Worktree, options: Options) -> int:
+    return _impact(worktree, options, "--tests")
+
+
+def _impact(worktree: Worktree, options: Options, kind: str) -> int:
+    between = _change_of(worktree, options)
+    return _ask(worktree, ["impact", between or "--staged", kind, *options.rest], options)
+
+
+def _api(worktree: Worktree, options: Options) -> int:
+    """Before a commit only report; for commits that are there, fail on what nothing announces."""
+    since = [word for word in options.rest if word.startswith("--since")]
+    between = "" if since else _change_of(worktree, options)
+    how = [between, "--check"] if between else ["--check"] if since else ["--staged"]
+    return _ask(worktree, ["api", *how, *options.rest], options)
+
+
+def _merge(worktree: Worktree, options: Options) -> int:
+    """Check the merge under way, else with the named branch, the upstream, or the default branch."""
+    from gitindex.git.command import try_git
+    from gitindex.query.impact.change import default_branch
     from gitindex.questions.merge_check import has_upstream, is_merging
 
-    worktree = find_worktree(os.getcwd())
+    rest = [*options.rest]
     if is_merging(worktree):
-        return ["merge-check", "--merging", *args]
-    for branch in (word for word in args if not word.startswith("-")):
-        asked = ("rev-parse", "-q", "--verify", "--end-of-options", f"{branch}^{{commit}}")
-        if try_git(worktree.root, *asked).returncode:
-            _unchecked(f"there is no {branch} here")
-            return []
-    return ["merge-check", *args] if args or has_upstream(worktree) else []
+        return _ask(worktree, ["merge-check", "--merging", *rest], options)
+    branches = [word for word in rest if not word.startswith("-")]
+    for branch in branches:
+        verify = ("rev-parse", "-q", "--verify", "--end-of-options", f"{branch}^{{commit}}")
+        if try_git(worktree.root, *verify).returncode:
+            return _unchecked(f"there is no {branch} here", options)
+    if not branches and not has_upstream(worktree):
+        branch = default_branch(worktree)
+        if not branch:
+            return _unchecked("there is no branch to merge with", options)
+        rest.insert(0, branch)
+    return _ask(worktree, ["merge-check", *rest], options)
 
 
-def _api_line(args: list[str]) -> list[str]:
-    """Before a push: fail against the last tag. Before a commit: only report."""
-    from gitindex.base.worktree import find_worktree
-    from gitindex.questions.api import has_tag
+def _check(worktree: Worktree, options: Options) -> int:
+    """Say in one line whether the index is proven for HEAD, and what to do if not."""
+    from gitindex.base.vocabulary import EditScope
+    from gitindex.freshness.observation import observe
+    from gitindex.freshness.verdict import judge
 
-    if not any(name in os.environ for name in _PUSHING):
-        return ["api", "--staged", *args]
-    return ["api", "--check", *args] if has_tag(find_worktree(os.getcwd())) else []
+    clean = "--clean" in options.rest
+    seen = observe(worktree, EditScope.TRACKED if clean else EditScope.NONE)
+    verdict = judge(seen)
+    if verdict.code is not Exit.OK:
+        step = "wait" if seen.pending or verdict.code is Exit.NO else "index"
+        sys.stdout.write(f"{verdict.word}: {safe_text(verdict.why)}; run `gitindex {step}`\n")
+        return int(verdict.code)
+    if clean and seen.head.dirty:
+        count = len(seen.head.dirty)
+        sys.stdout.write(f"not clean: {count} tracked paths differ from HEAD; commit them\n")
+        return int(Exit.NO)
+    return int(Exit.OK)
 
 
-def _run_affected(args: list[str]) -> int:
-    """Run a command with the tests that reach the staged change; do nothing if there are none."""
-    command = args[1:] if args[:1] == ["--"] else args
+def _ask(worktree: Worktree, line: list[str], options: Options) -> int:
+    """Ask a question and print its answer; build the index first if there is none to answer from."""
+    from gitindex.cli.commands import resolve
+    from gitindex.cli.door import place_of, show_answer
+    from gitindex.cli.parse import HelpWanted, parse
+    from gitindex.questions.table import Question
+
+    question, rest = resolve(line)
+    assert isinstance(question, Question)
+    try:
+        params = question.given(**parse(question, rest))
+    except HelpWanted:
+        from gitindex.cli.help import show_help
+
+        return show_help([question.name])
+    as_json = params.pop("as_json") or params.get("form") == "json"
+    answer = _with_index(worktree, lambda: question.ask(place_of(question, params), params))
+    if _is_short(answer):
+        _build_index(worktree)
+        answer = question.ask(place_of(question, params), params)
+    code = show_answer(question, params, as_json, answer)
+    if code not in (Exit.OK, Exit.NO, Exit.USAGE):
+        code = int(Exit.OK)
+    short = _is_short(answer)
+    if short:
+        _unchecked("more files differ from the index than one answer reads", options)
+    return int(Exit.NO) if options.strict and (short or answer.get("unchecked")) else code
+
+
+def _is_short(answer: dict[str, Any]) -> bool:
+    """Return whether an answer left files out because too many differ from an old index."""
+    freshness = answer["freshness"]
+    return bool(freshness.get("leftOut")) and freshness["state"] != "fresh"
+
+
+def _with_index(worktree: Worktree, ask: Callable[[], A]) -> A:
+    """Return the answer; where there is no index, or a damaged one, build it first."""
+    from gitindex.base.errors import CorruptStore
+    from gitindex.view.snapshot import GateClosed
+
+    try:
+        return ask()
+    except (GateClosed, CorruptStore):
+        _build_index(worktree)
+        return ask()
+
+
+def _build_index(worktree: Worktree) -> None:
+    """Index HEAD in the foreground: a fresh clone and CI have no index, an old one is brought up to date."""
+    from gitindex.base.ownership import check_owner
+    from gitindex.cli.progress import progress_bar
+    from gitindex.refresh.run import refresh_now
+    from gitindex.refresh.runner import RefreshRequest
+
+    check_owner(worktree)
+    with progress_bar("indexing") as report:
+        refresh_now(RefreshRequest(worktree, "gate"), report)
+
+
+def _run(worktree: Worktree, options: Options) -> int:
+    """Run a command with the tests that the change reaches, and return its exit code."""
+    rest = [*options.rest]
+    command = rest[1:] if rest[:1] == ["--"] else rest
     if not command:
         hint = "args: [--, pytest, -q]"
         raise GitIndexError("no command to run the tests with", hint, Exit.USAGE)
-    tests = _affected()
+    tests = _affected(worktree, options)
     if not tests:
+        sys.stderr.write("gitindex: no test reaches the change\n")
         return int(Exit.OK)
     own = os.path.dirname(sys.executable)  # the tests run in the project's environment, not in ours
     path = [p for p in os.environ.get("PATH", "").split(os.pathsep) if p != own]
@@ -92,26 +228,26 @@ def _run_affected(args: list[str]) -> int:
         del env["VIRTUAL_ENV"]
     program = shutil.which(command[0], path=env["PATH"])
     if program is None:
-        return _unchecked(f"{command[0]} was not found")
+        return _unchecked(f"{command[0]} was not found", options)
     try:
         done = subprocess.run([program, *command[1:], *tests], env=env, check=False)
     except OSError as error:  # more files than one command line takes, or no program after all
-        return _unchecked(f"{command[0]}: {error.strerror}")
-    return int(Exit.NO if done.returncode else Exit.OK)
+        return _unchecked(f"{command[0]}: {error.strerror}", options)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
-def _affected() -> list[str]:
-    from gitindex.base.worktree import find_worktree
-    from gitindex.query.impact.affected import affected_tests
+def _affected(worktree: Worktree, options: Options) -> list[str]:
+    """Return the tests to hand to the command: pytest's node ids where they are known, else files."""
+    from gitindex.query.impact.affected import AffectedTest, affected_tests
     from gitindex.query.impact.change import comparing, parse_range
-    from gitindex.view.snapshot import GateClosed
 
-    worktree = find_worktree(os.getcwd())
-    try:
-        with comparing(worktree, ".", parse_range("", True)) as change:
-            found = affected_tests(change).tests
-    except GateClosed:
-        raise GitIndexError("not indexed", "run `gitindex index`") from None
+    between = _change_of(worktree, options)
+
+    def ask() -> list[AffectedTest]:
+        with comparing(worktree, ".", parse_range(between, not between)) as change:
+            return affected_tests(change).tests
+
+    found = _with_index(worktree, ask)
     nodes = [node for test in found for node in test.nodes or (test.path,)]
     long = sum(len(os.fsencode(node)) + 1 for node in nodes) > MAX_ARGUMENTS
     return [test.path for test in found] if long else nodes
@@ -119,11 +255,16 @@ def _affected() -> list[str]:
 
 MAX_ARGUMENTS = 100_000
 """Bytes of node ids on one command line; with more, whole files are named."""
-_LINES = {"merge": _merge_line, "api": _api_line}
-_PUSHING = ("PRE_COMMIT_REMOTE_NAME", "PRE_COMMIT_REMOTE_URL", "PRE_COMMIT_TO_REF", "CI")
-"""Variables that pre-commit sets before a push, and every CI always."""
+_RUN = {
+    "dangling": _dangling,
+    "tests": _tests,
+    "merge": _merge,
+    "api": _api,
+    "run": _run,
+    "check": _check,
+}
 
 
-def _unchecked(why: str) -> int:
-    sys.stderr.write(f"gitindex: nothing was checked: {safe_text(why)}\n")
-    return int(Exit.OK)
+def _unchecked(why: str, options: Options) -> int:
+    sys.stderr.write(f"gitindex: not checked: {safe_text(why)}\n")
+    return int(Exit.NO if options.strict else Exit.OK)

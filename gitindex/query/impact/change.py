@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.path_kind import file_kinds
+from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 from gitindex.query.names.finder import Finder
@@ -95,6 +97,23 @@ class TreeChange:
             finder.project.read(self.paths)
         return [found for path in self.paths for found in self._symbols(path)]
 
+    @cached_property
+    def unread(self) -> dict[str, str]:
+        """Changed files of the new tree that could not be examined, and why."""
+        laid = self.after.view.changed()
+        found = {
+            os.fsdecode(raw): "is too large"
+            for raw, file in laid.items()
+            if file is not None and file.skip is SkipReason.OVERSIZE
+        }
+        for finder in (self.before, self.after):
+            finder.project.load(self.paths)
+        for path in self.paths:
+            why = _why_unread(self.before.project.source(path), self.after.project.source(path))
+            if why:
+                found[path] = why
+        return found
+
     def _ids(self, view: TreeView) -> dict[str, bytes]:
         """Return the blob ids in one tree of the paths that may differ."""
         candidates = list({*self.before.view.changed(), *self.after.view.changed()})
@@ -116,6 +135,44 @@ class TreeChange:
                 yield ChangedSymbol(definition, Difference.REMOVED)
 
 
+def branch_range(worktree: Worktree, branch: str = "") -> str:
+    """Return what this branch changes: from its merge base with the default branch to HEAD.
+
+    On the default branch itself: the last commit. Empty if there is no commit before it.
+    """
+    branch = branch or default_branch(worktree)
+    base = _output(worktree, "merge-base", branch, "HEAD") if branch else ""
+    lacks_base = bool(branch) and not base
+    if not base or base == _output(worktree, "rev-parse", "HEAD"):
+        base = _output(worktree, "rev-parse", "-q", "--verify", "HEAD^")
+    is_shallow = _output(worktree, "rev-parse", "--is-shallow-repository") == "true"
+    if lacks_base or (not base and is_shallow):
+        raise GitIndexError(
+            f"the history of this clone does not reach {branch or 'another commit'}",
+            "fetch all of it: `git fetch --unshallow`, in CI `fetch-depth: 0`",
+        )
+    return f"{base}..HEAD" if base else ""
+
+
+def default_branch(worktree: Worktree) -> str:
+    """Return the branch that changes are merged into, as CI or the remote names it; else empty."""
+    named = [os.environ.get(name, "") for name in _TARGETS]
+    heads = _output(worktree, "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+    common = ("origin/main", "origin/master", "main", "master")
+    for name in (*(f"origin/{one}" for one in named if one), *filter(None, named), heads, *common):
+        if name and _output(worktree, "rev-parse", "-q", "--verify", f"{name}^{{commit}}"):
+            return name
+    return ""
+
+
+def _output(worktree: Worktree, *args: str) -> str:
+    return os.fsdecode(try_git(worktree.root, *args).output.strip())
+
+
+_TARGETS = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
+"""Variables in which GitHub, GitLab and Jenkins name the branch that a change is for."""
+
+
 @contextmanager
 def comparing(worktree: Worktree, path: str, between: TreePair) -> Iterator[TreeChange]:
     """Open the two trees of a comparison."""
@@ -131,6 +188,21 @@ def comparing(worktree: Worktree, path: str, between: TreePair) -> Iterator[Tree
         open_tree(worktree, path, between.after, facts) as new,
     ):
         yield TreeChange(old, new, facts)
+
+
+def _why_unread(old: FileNames | None, new: FileNames | None) -> str:
+    """Return why a file is not examined; empty if it is, with doubt where it never parsed as a whole."""
+    status = new.origin.status if new else FactsStatus.PARSED
+    if new is None or status == FactsStatus.PARSED:
+        return ""
+    if status == FactsStatus.LEXICAL:
+        kinds = file_kinds(new.path)
+        other = kinds.docs or kinds.data or kinds.hidden or kinds.foreign or kinds.news
+        plain = "." not in os.path.basename(new.path)
+        return "" if other or plain else "is of a language without a grammar"
+    if status == FactsStatus.PARTIAL and old and old.origin.status == FactsStatus.PARTIAL:
+        return ""
+    return "does not parse"
 
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

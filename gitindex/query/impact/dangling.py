@@ -18,9 +18,9 @@ from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
-from gitindex.query.impact.offers import Offer, names_of, offers_of
-from gitindex.query.impact.standing import Judge
-from gitindex.query.names.meanings import STRICT
+from gitindex.query.impact.offers import Offer, exports_of, names_of, offers_of
+from gitindex.query.impact.standing import BROKEN, FINE, UNSURE, Judge, Standing
+from gitindex.query.names.meanings import ECMA, STRICT
 from gitindex.query.names.sites import Site
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.written import words_of_file, words_of_import
@@ -30,6 +30,8 @@ MAX_LOST = 400
 MAX_POSSIBLE = 50
 """Maximum uncertain references to list."""
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
+_PASSING = STRICT | {"rust"}
+"""Languages whose modules pass on what they import."""
 _SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
 _NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
 
@@ -75,6 +77,7 @@ class _DanglingSearch:
         self._sure: set[Dangling] = set()
         self._possible: set[Dangling] = set()
         self._renamed: dict[Definition, bool] = {}
+        self._partial: set[str] = set()  # neither side parses as a whole: nothing is sure
 
     def run(self) -> DanglingReferences:
         if self._within is not None and not self._within:
@@ -82,15 +85,24 @@ class _DanglingSearch:
         self._paths = self._looked_at()
         for project in (self._before, self._after):
             project.load(self._paths)
+        self._paths = [path for path in self._paths if path not in self._change.unread]
+        self._partial = {path for path in self._paths if self._is_partial(path)}
         lost = [d for d in self._lost() if self._is_said(d.name)]
         names = dict.fromkeys(definition.name for definition in lost)
         for name in list(names)[:MAX_LOST]:
             self._follow(name, [d for d in lost if d.name == name])
+        for definition in lost[:MAX_LOST]:
+            if definition.path.endswith(".go") and definition.kind in FUNCTIONS:
+                self._unimplemented(definition)
         self._imports()
         possible = {p for p in self._possible if not self._is_told(p)}
         cut = len(names) > MAX_LOST or len(possible) > MAX_POSSIBLE
         shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
         return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
+
+    def _is_partial(self, path: str) -> bool:
+        new = self._after.source(path)
+        return new is not None and new.origin.status == FactsStatus.PARTIAL
 
     @cached_property
     def _text(self) -> bytes:
@@ -121,19 +133,22 @@ class _DanglingSearch:
         """Yield definitions that their file no longer has, except members of a removed class."""
         for path in self._paths:
             old, new = self._before.source(path), self._after.source(path)
-            if (
-                old is None
-                or old.language in _NO_CODE
-                or (new and new.origin.status != FactsStatus.PARSED)
-            ):
+            if old is None or old.language in _NO_CODE:
                 continue
             still = {_identity(new, symbol) for symbol in new.symbols} if new else set()
             for symbol in old.symbols:
                 outer = old.symbol(symbol.parent)
                 if _identity(old, symbol) in still or symbol.kind in SPACES:
                     continue
+                if path in self._partial and self._is_written(symbol):
+                    continue
                 if outer is None or _identity(old, outer) in still or outer.kind in SPACES:
                     yield symbol
+
+    def _is_written(self, symbol: Definition) -> bool:
+        """Return whether the new text has the line of a definition, possibly where it does not parse."""
+        line = self._before.span(symbol.path, symbol.line, symbol.line).strip()
+        return line in self._after.text(symbol.path).decode("utf-8", "replace")
 
     def _follow(self, name: str, lost: list[Definition]) -> None:
         if not self._after.places(name, self._within or ()):
@@ -145,21 +160,38 @@ class _DanglingSearch:
             for place in self._standing(site):
                 self._note(site, place, target)
 
+    def _unimplemented(self, method: Definition) -> None:
+        """Find interfaces of Go that the type of a lost method implemented by it."""
+        before = self._change.before
+        owner = before.binder.types.classes.class_of(method)
+        source = self._after.source(owner.path) if owner else None
+        types = source.children(-1, owner.name) if source and owner else []
+        for member in before.dispatch.kin(method).members.values() if types else ():
+            there = self._after.source(member.path)
+            if there and any(d.qualified == member.qualified for d in there.named(member.name)):
+                at = (types[0].path, types[0].line, types[0].column)
+                name = member.qualified  # of the interface
+                self._possible.add(Dangling(*at, name, method.path, Tier.DISPATCH))
+
     def _note(self, site: Site, place: Occurrence, target: Definition) -> None:
         source = self._after.source(site.path)
         assert source is not None
         if source.language in _NO_CODE:
             return
-        broken = self._judge.is_broken(source, place)
-        unsure = broken is None and site.tier in _SURE and self._is_renamed(target)
-        if unsure and not self._judge.may_be_variable(source, place, target):
-            broken = True  # a base or computed name that keeps the old name is unlikely
-        if broken is False:
+        standing = self._judge.standing(source, place)
+        sure = site.tier in _SURE
+        if standing is UNSURE and sure and self._is_renamed(target):
+            # a base or computed name that keeps the old name is unlikely
+            standing = BROKEN if not self._judge.may_be_variable(source, place, target) else UNSURE
+        tier = site.tier if standing is BROKEN or not sure else Tier.NAME
+        found = Dangling(site.path, place.line, place.column, target.name, target.path, tier)
+        self._add(found, standing, sure)
+
+    def _add(self, found: Dangling, standing: Standing, sure: bool = True) -> None:
+        if standing is FINE:
             return
-        tier = site.tier if broken or site.tier not in _SURE else Tier.NAME
-        name = target.name
-        found = Dangling(site.path, place.line, place.column, name, target.path, tier)
-        (self._sure if broken and site.tier in _SURE else self._possible).add(found)
+        blocks = standing is BROKEN and sure and found.missing_from not in self._partial
+        (self._sure if blocks else self._possible).add(found)
 
     def _is_renamed(self, lost: Definition) -> bool:
         """Return whether a lost definition has a new name and otherwise the same text."""
@@ -257,28 +289,58 @@ class _DanglingSearch:
         return found
 
     def _not_passed_on(self, path: str) -> set[str]:
-        """Return the names that a file bound before and no longer binds."""
+        """Return the names that a file bound or exported before and no longer does."""
         old, new = self._before.source(path), self._after.source(path)
-        if old is None or new is None or old.language not in STRICT:
+        if old is None or new is None or old.language not in _PASSING:
             return set()
-        return _provided(old) - _provided(new)
+        lost = _provided(old) - _provided(new)
+        if old.language in ECMA:
+            lost |= exports_of(self._before, path) - exports_of(self._after, path)
+        return lost - {"default", "*"}
 
     def _lost_name(self, module: str, name: str) -> None:
-        """Find imports of a name that a module lost; for a definition, only in changed files."""
-        old = self._before.source(module)
-        defined = old is not None and bool(old.children(-1, name))
+        """Find uses of a name that a module lost; for a definition, only in changed files."""
+        old, new = self._before.source(module), self._after.source(module)
+        assert old is not None
+        assert new is not None
+        defined = bool(old.children(-1, name))
         places = self._after.places(name, self._within or ())
-        paths = [p for p, found in places.items() if any(o.use == Use.IMPORT for o in found)]
-        if defined:
+        paths = [path for path in self._after.importing(module) if path in places]
+        if defined and not new.children(-1, name):  # who used it is known
             paths = [path for path in paths if path in self._change.paths]
+        elif not defined and self._is_used_inside(old, name):
+            paths.append(module)
         self._after.load(paths)
         for path in paths:
             source = self._after.source(path)
-            if source is None or not self._takes(source, name, module):
-                continue
-            for place in places[path]:
-                if place.use != Use.DEFINITION and self._judge.is_broken(source, place):
-                    self._sure.add(_at(path, place, name, module))
+            for place in places.get(path, ()) if source else ():
+                assert source is not None
+                if place.use != Use.DEFINITION:
+                    self._judge_taken(source, place, module, name)
+
+    def _is_used_inside(self, old: FileNames, name: str) -> bool:
+        """Return whether uses of a lost import in its own file are judged: foreign names may be global."""
+        if old.language == "python":
+            return True
+        items = [item for item, _ in old.bindings.get(name, ())]
+        return old.language in ECMA and any(item.module.startswith(".") for item in items)
+
+    def _judge_taken(self, source: FileNames, place: Occurrence, module: str, name: str) -> None:
+        """Note a place that takes a lost name from a module, or that is in the module itself."""
+        taken = source.path == module or self._takes(source, name, module)
+        if not taken and not self._judge.takes_from(source, place, module):
+            return
+        standing = self._judge.standing(source, place)
+        if source.path != module and source.language in ECMA and not self._exports(module, name):
+            standing = UNSURE if self._judge.offers_anything([module]) else BROKEN
+        if standing is BROKEN or (taken and place.use == Use.IMPORT):
+            self._add(_at(source.path, place, name, module), standing)
+
+    def _exports(self, module: str, name: str) -> bool:
+        """Return whether a module may export a name: it lists it, or hands on what it newly loads whole."""
+        pattern = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
+        whole = [set(pattern.findall(p.text(module))) for p in (self._before, self._after)]
+        return name in exports_of(self._after, module) or not whole[1] <= whole[0]
 
     def _takes(self, source: FileNames, name: str, module: str) -> bool:
         """Return whether a file imports a name from a module."""

@@ -40,3 +40,12 @@ def names_of(offers: Iterable[Offer]) -> list[str]:
     for name, _, kind in offers:
         names += [name] if kind else [local for _, local in json.loads(name)]
     return names
+
+
+_EXPORTS = f"SELECT l.path, e.name FROM {LISTED} JOIN {{exports}} e ON e.blob_id=l.blob_id"
+
+
+def exports_of(project: Project, path: str) -> frozenset[str]:
+    """Return the names that a file lists as exports: `__all__`, `X as X`, `exports.x`, `export {x}`."""
+    project.source(path)  # extracts the facts of an edited file
+    return frozenset(name for _, name in rows_of(project.view, _EXPORTS, [os.fsencode(path)]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from enum import Enum
 
+from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
@@ -39,23 +41,35 @@ _HOOKS = ("__getattr__", "__getattribute__", "__call", "__get", "method_missing"
 """A class or module with one of these accepts any name."""
 
 
+class Standing(Enum):
+    """Does a reference of the new tree still resolve?"""
+
+    FINE = "fine"
+    BROKEN = "broken"
+    KEPT = "kept"  # its declared type lost the member, a subclass of it has one
+    UNSURE = "unsure"
+
+
+FINE, BROKEN, KEPT, UNSURE = Standing
+
+
 class Judge:
-    """Judges places of one tree. True: broken; False: fine; None: unknown."""
+    """Judges places of one tree."""
 
     def __init__(self, before: Finder, finder: Finder) -> None:
         self._before = before
         self._finder = finder
         self._project = finder.project
 
-    def is_broken(self, source: FileNames, place: Occurrence) -> bool | None:
-        """Return whether the name at a place does not resolve."""
+    def standing(self, source: FileNames, place: Occurrence) -> Standing:
+        """Return how the name at a place stands."""
         meaning = self._finder.binder.meaning(source, place)
         if source.language == "rust" and _misses(meaning, place):
             meaning = UNKNOWN
         if source.language == "java" and meaning.module and not self._declares(meaning, place.name):
             meaning = UNKNOWN
         if meaning.state not in (State.UNBOUND, State.UNKNOWN):
-            return False
+            return FINE
         if place.use == Use.IMPORT:
             return self._import(source, place)
         data = self._project.text(source.path)
@@ -64,8 +78,16 @@ class Judge:
         if chain is None:
             return self._bare(source, place, meaning)
         where = ExpressionPlace(source, place.enclosing, at)
-        called = place.use == Use.CALL if source.language == "rust" else None
-        return self._member(self._finder.binder.types.chain(chain, where), place.name, called)
+        return self._member(source, place, self._finder.binder.types.chain(chain, where))
+
+    def takes_from(self, source: FileNames, place: Occurrence, module: str) -> bool:
+        """Return whether a place is a member of a module: `module.name`."""
+        at = self._project.offset(source.path, place.line, place.column)
+        chain = receiver(self._project.text(source.path), at, source.language in _ARROWS)
+        if chain is None:
+            return False
+        value = self._finder.binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
+        return value.module is not None and module in value.module.paths
 
     def offers_anything(self, paths: Iterable[str]) -> bool:
         """Return whether a module may have unlisted names: by a foreign star or at run time."""
@@ -130,31 +152,31 @@ class Judge:
         stars = [item for item in source.stars if item.names or source.language in ECMA]
         return any(not self._project.resolve(source, item) for item in stars)
 
-    def _import(self, source: FileNames, place: Occurrence) -> bool | None:
+    def _import(self, source: FileNames, place: Occurrence) -> Standing:
         near = [item for item in source.imports if item.line <= place.line]
         line = max((item.line for item in near), default=-1)
         items = [i for i in near if i.line == line and _binds(i, place.name)]
         if source.language == "rust" and items:
             return self._rust(source, place, [(i, place.name) for i in items])
         if not items or source.language not in STRICT:
-            return None
+            return UNSURE
         if self.is_guarded(source, line):
-            return False
+            return FINE
         names = {there for i in items for there, local in i.names if place.name in (there, local)}
         return self._are_lost(source, [(item, name) for item in items for name in names])
 
-    def _are_lost(self, source: FileNames, items: Iterable[tuple[Import, str]]) -> bool | None:
-        """Return True if all imports lead to modules of the tree that lack the name, else None."""
+    def _are_lost(self, source: FileNames, items: Iterable[tuple[Import, str]]) -> Standing:
+        """Return BROKEN if all imports lead to modules of the tree that lack the name, else UNSURE."""
         for item, name in items:
             bare = item._replace(names=()) if source.language == "python" else item
             paths = self._project.resolve(source, bare)
             if source.language == "python":
                 paths = paths[:1]
             if not paths and not _is_relative(item) and not self._was_ours(source, item):
-                return None  # possibly it was never part of this tree
+                return UNSURE  # possibly it was never part of this tree
             if paths and self._passes_on(paths, name, frozenset()):
-                return None
-        return True
+                return UNSURE
+        return BROKEN
 
     def is_guarded(self, source: FileNames, line: int) -> bool:
         """Return whether an import is under `try:`, so its failure is expected."""
@@ -167,66 +189,68 @@ class Judge:
                 depth = _indent(before)
         return False
 
-    def _member(self, value: Value, name: str, called: bool | None) -> bool | None:
+    def _member(self, source: FileNames, place: Occurrence, value: Value) -> Standing:
         if value.module is not None:
             paths = value.module.paths
-            return None if not paths or self.offers_anything(paths) else True
+            return UNSURE if not paths or self.offers_anything(paths) else BROKEN
         holder = value.definition
         if holder is None or value.kind not in (
             ValueKind.TYPE,
             ValueKind.OBJECT,
             ValueKind.SUPER,
         ):
-            return None
-        return self._lacks(holder, name, value.kind is ValueKind.SUPER, called)
+            return UNSURE
+        name, above = place.name, value.kind is ValueKind.SUPER
+        found, is_open = self._finder.binder.types.classes.members(holder, name, above)
+        if source.language == "rust":  # a field and a method may share a name
+            found = [d for d in found if (d.kind in FUNCTIONS) == (place.use == Use.CALL)]
+        if found:
+            return FINE
+        if self._is_below(holder, name, is_test(source.path)):
+            return KEPT
+        return UNSURE if is_open else self._lacks(holder, above)
 
-    def _lacks(
-        self, holder: Definition, name: str, above: bool, called: bool | None
-    ) -> bool | None:
-        """Return True if neither a class nor its bases have the member, None if that is unknown."""
+    def _lacks(self, holder: Definition, above: bool) -> Standing:
+        """Return BROKEN if a class without some member has no other way to offer it."""
         classes = self._finder.binder.types.classes
-        found, is_open = classes.members(holder, name, above)
-        if called is not None:
-            found = [d for d in found if (d.kind in FUNCTIONS) == called]
-        if found or self._is_below(holder, name):
-            return False
         source = self._project.source(holder.path)
-        if is_open or source is None or source.origin.status != FactsStatus.PARSED:
-            return None
+        if source is None or source.origin.status != FactsStatus.PARSED:
+            return UNSURE
         patched = "monkey_patch" in source.origin.flags
         if patched or self._computes(source, _MAKES_MEMBERS) or classes.ancestors(holder)[1]:
-            return None
+            return UNSURE
         if any(classes.members(holder, hook, above)[0] for hook in _HOOKS):
-            return None
-        return True
+            return UNSURE
+        return BROKEN
 
-    def _is_below(self, holder: Definition, name: str) -> bool:
-        """Return whether a subclass has the member: the object may be an instance of it."""
+    def _is_below(self, holder: Definition, name: str, tests: bool) -> bool:
+        """Return whether a subclass has the member: the object may be one. `tests`: doubles count."""
         classes = self._finder.binder.types.classes
-        owners = [classes.class_of(other) for other in self._project.definitions(name)]
+        others = [d for d in self._project.definitions(name) if tests or not is_test(d.path)]
+        owners = [classes.class_of(other) for other in others]
         return any(one is not None and holder in classes.ancestors(one)[0] for one in owners)
 
-    def _bare(self, source: FileNames, place: Occurrence, meaning: Meaning) -> bool | None:
+    def _bare(self, source: FileNames, place: Occurrence, meaning: Meaning) -> Standing:
         name, language = place.name, source.language
         if name in BUILTINS.get(language, ()) or (language == "go" and name in _GO_BUILTINS):
-            return False
+            return FINE
         if source.origin.status != FactsStatus.PARSED or "eval_exec" in source.origin.flags:
-            return None
+            return UNSURE
         bindings = source.bindings.get(name)
         if language == "rust":
             return self._rust(source, place, bindings or [])
         if bindings:
             if language not in STRICT or any(self.is_guarded(source, i.line) for i, _ in bindings):
-                return None
+                return UNSURE
             return self._are_lost(source, bindings)
         if language in STRICT:
             unbound = meaning.state is State.UNBOUND and not self._has_foreign_star(source)
-            return True if unbound else None
+            return BROKEN if unbound else UNSURE
         return self._nowhere(source, place)
 
     def _rust(
         self, source: FileNames, place: Occurrence, bindings: list[tuple[Import, str]]
-    ) -> bool | None:
+    ) -> Standing:
         """Judge a bare Rust name: from its file, or from a `use`; a macro may create it.
 
         Rust variables are not modelled: a name that may be a variable is not judged.
@@ -238,38 +262,38 @@ class Judge:
         if not place.name[:1].isupper() and (
             place.use not in (Use.CALL, Use.IMPORT) or variable.search(text)
         ):
-            return None
+            return UNSURE
         stars = [(item, place.name) for item in source.stars if ("*", "*") in item.names]
         for item, name in [*bindings, *stars]:
             paths = self._project.resolve(source, item)
             if not paths and _crate_of(item) not in ("self", "super", "crate"):
-                return None
+                return UNSURE
             for target in map(self._project.source, paths):
                 if target is None or target.origin.status != FactsStatus.PARSED:
-                    return None
+                    return UNSURE
                 passed = [i for i, _ in target.bindings.get(name, ()) if i is not item]
                 further = [i for i in target.stars if ("*", "*") in i.names]
                 if target.named(name) or (target is not source and (passed or further)):
-                    return None
+                    return UNSURE
         macro = re.compile(rb"!\s*[({\[][^;{}]*\b" + re.escape(place.name.encode()) + rb"\b")
         after = self._project.offset(source.path, place.line, place.column) + len(place.name)
         if text[after : after + 1] == b"!" or (not bindings and macro.search(text)):
             return self._nowhere(source, place)
-        return True
+        return BROKEN
 
-    def _nowhere(self, source: FileNames, place: Occurrence) -> bool | None:
+    def _nowhere(self, source: FileNames, place: Occurrence) -> Standing:
         """Judge a name in languages where it may come from anywhere: broken if it is undefined."""
         owner = self._finder.binder.types.classes.owner(source, place.enclosing)
         if owner is not None:
             found, is_open = self._finder.binder.types.classes.members(owner, place.name, False)
             if found or (is_open and source.language != "go"):
-                return None
+                return UNSURE
         if source.language == "go":
-            return True  # a package is a folder, which was searched
+            return BROKEN  # a package is a folder, which was searched
         others = self._project.definitions(place.name)
         self._project.load(d.path for d in others)
         kin = [s for d in others if (s := self._project.source(d.path)) is not None]
-        return None if any(s.origin.family == source.origin.family for s in kin) else True
+        return UNSURE if any(s.origin.family == source.origin.family for s in kin) else BROKEN
 
 
 def _misses(meaning: Meaning, place: Occurrence) -> bool:

@@ -9,10 +9,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitindex.base.path_kind import file_kinds, is_news
+from gitindex.languages.facts import Import, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
 from gitindex.query.impact.arity import incompatibility
 from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.offers import exports_of
 from gitindex.query.names.finder import Finder
+from gitindex.query.names.meanings import ECMA
+from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 
 _LANGUAGES = """
@@ -24,9 +28,15 @@ _VERSION_FILES = re.compile(
     r"|gradle\.properties|version\.\w+|VERSION|_?version\.py|__init__\.py|__version__\.py)$"
 )
 _VERSION = re.compile(
-    rb"""(?im)^[ \t]*["']?(?:__version__|version)["']?\s*[:=]\s*["']?\d[\w.+-]*"""
-    rb"""|<version>[\w.+-]+<|^\d+(?:\.\w+)+$"""
+    r"""(?im)^[ \t]*["']?(?:__version__|version)["']?\s*[:=]\s*["']?v?(\d[\w.+-]*)"""
+    r"""|<version>(\d[\w.+-]*)<|^(\d+(?:\.\w+)+)$"""
 )
+_PLAIN_NAME = re.compile(r"[a-z]+")
+"""A name that may also be a word of a sentence."""
+
+
+EXPORT = "export"
+"""The kind of an exported name that its file does not define: a re-export."""
 
 
 class SurfaceKind(StrEnum):
@@ -53,20 +63,22 @@ def find_surface(change: TreeChange) -> list[SurfaceChange]:
     before, after = change.before, change.after
     for finder in (before, after):
         finder.project.load(change.paths)
-    moved = _Names(after)
     modules: dict[tuple[str, str], list[str]] = {}
     for path in change.paths:
         source = after.project.source(path) or before.project.source(path)
         if source and source.language in _CODE and _is_public(path, source.language):
             key = (_module(path, source.language), source.origin.family)
             modules.setdefault(key, []).append(path)
-    found = [one for paths in modules.values() for one in _of_module(change, paths, moved)]
+    found = [one for paths in modules.values() for one in _ModulePair(change, paths).differences()]
     return sorted(found, key=lambda c: (os.fsencode(c.definition.path), c.definition.line))
 
 
 def is_announced(found: SurfaceChange, news: list[str]) -> bool:
-    """Return whether an added line of a changelog names the change."""
-    return any(re.search(rf"\b{re.escape(found.definition.name)}\b", line) for line in news)
+    """Return whether an added line of a changelog names the change; a plain word only as code."""
+    name = re.escape(found.definition.name)
+    as_code = rf"[`'\"*.:#]{name}\b|\b{name}[`'\"*(=]"
+    word = as_code if _PLAIN_NAME.fullmatch(found.definition.name) else rf"\b{name}\b"
+    return any(re.search(word, line) for line in news)
 
 
 def added_news(change: TreeChange, changelog: str = "") -> list[str]:
@@ -80,35 +92,30 @@ def added_news(change: TreeChange, changelog: str = "") -> list[str]:
     return lines
 
 
-def is_version_bumped(change: TreeChange, version_file: str = "") -> bool:
-    """Return whether the version in a version file differs."""
+def allows_breaks(change: TreeChange, version_file: str = "") -> bool:
+    """Return whether the version is raised for incompatible changes: in its first number (or 0.y)."""
     for raw in {**change.before.view.changed(), **change.after.view.changed()}:
         path = os.fsdecode(raw)
         if path == version_file or (not version_file and _VERSION_FILES.search(path)):
-            texts = [_text(finder, raw) for finder in (change.before, change.after)]
-            old, new = ([m.group() for m in _VERSION.finditer(t.encode())] for t in texts)
-            if new and old != new:
+            old, new = (_versions(_text(f, raw)) for f in (change.before, change.after))
+            if any(_is_major(was, now) for was, now in zip(old, new, strict=False)):
                 return True
     return False
 
 
+def _versions(text: str) -> list[list[int]]:
+    """Return the versions of a file, each as its first two numbers."""
+    found = ["".join(match.groups("")) for match in _VERSION.finditer(text)]
+    return [[int(n) for n in re.findall(r"\d+", one)[:2]] for one in found]
+
+
+def _is_major(old: list[int], new: list[int]) -> bool:
+    count = 2 if old[:1] == [0] else 1
+    return new[:count] > old[:count]
+
+
 def _text(finder: Finder, raw: bytes) -> str:
     return finder.view.read([raw]).get(raw, b"").decode("utf-8", "replace")
-
-
-class _Names:
-    """Names that modules of the new tree still offer, though they are defined elsewhere."""
-
-    def __init__(self, after: Finder) -> None:
-        self._after = after
-
-    def offers(self, path: str, name: str) -> bool:
-        source = self._after.project.source(path)
-        if source is None:
-            return False
-        if any(local == name for item in source.imports for _, local in item.names):
-            return True
-        return bool(source.children(-1, "__getattr__")) and source.language == "python"
 
 
 def _module(path: str, language: str) -> str:
@@ -125,43 +132,78 @@ def _module(path: str, language: str) -> str:
     return path
 
 
-def _of_module(change: TreeChange, paths: list[str], names: _Names) -> Iterator[SurfaceChange]:
-    before, after = change.before, change.after
-    was: dict[str, Definition] = {}
-    now: dict[str, Definition] = {}
-    languages: dict[str, str] = {}
-    new_files = set()
-    for path in paths:
-        old, new = before.project.source(path), after.project.source(path)
-        languages[path] = (new or old).language if new or old else ""  # type: ignore[union-attr]
-        if old and new and new.origin.status != old.origin.status:
-            continue  # one side was not fully parsed: not comparable
-        had = _surface(before, old)
-        was, now = was | had, now | _surface(after, new)
-        if not had:
-            new_files.add(path)
-    for name, symbol in was.items():
-        if name not in now:
+class _ModulePair:
+    """The exported names of one module in both trees."""
+
+    def __init__(self, change: TreeChange, paths: list[str]) -> None:
+        self._before, self._after, self._paths = change.before, change.after, paths
+        self._was: dict[str, Definition] = {}
+        self._now: dict[str, Definition] = {}
+        self._languages: dict[str, str] = {}
+        self._new_files = set()
+        for path in paths:
+            old, new = self._before.project.source(path), self._after.project.source(path)
+            one = new or old
+            self._languages[path] = one.language if one else ""
+            if old and new and new.origin.status != old.origin.status:
+                continue  # one side was not fully parsed: not comparable
+            had = _surface(self._before, old)
+            self._was |= had
+            self._now |= _surface(self._after, new)
+            if not had:
+                self._new_files.add(path)
+
+    def differences(self) -> Iterator[SurfaceChange]:
+        """Yield each exported name that differs."""
+        for name, symbol in self._was.items():
+            if name not in self._now:
+                if not self._is_kept(name, symbol):
+                    language = self._languages[symbol.path]
+                    yield SurfaceChange(symbol, language, SurfaceKind.REMOVED, True, "removed")
+            elif (found := self._changed(symbol, self._now[name])) is not None:
+                yield found
+        for name, symbol in self._now.items():
             outer = name.rpartition(".")[0]
-            if outer in was and outer not in now:
-                continue  # reported with its class
-            if "." not in name and any(names.offers(path, name) for path in paths):
-                continue
-            if symbol.kind in FUNCTIONS and outer in now and _inherits(after, now[outer], symbol):
-                continue
-            language = languages[symbol.path]
-            yield SurfaceChange(symbol, language, SurfaceKind.REMOVED, True, "removed")
-        elif languages[symbol.path] != (language := languages[now[name].path]):
-            continue  # JavaScript became TypeScript: signatures are not comparable
-        elif (mine := _signature(before, symbol)) != (theirs := _signature(after, now[name])):
-            why = _difference(symbol, now[name], mine, theirs, language)
-            yield SurfaceChange(
-                now[name], language, SurfaceKind.CHANGED, bool(why), why, symbol.signature
-            )
-    for name, symbol in now.items():
-        alone = name.rpartition(".")[0] in was or "." not in name or symbol.path in new_files
-        if name not in was and alone:
-            yield SurfaceChange(symbol, languages[symbol.path], SurfaceKind.ADDED, False)
+            alone = outer in self._was or not outer or symbol.path in self._new_files
+            if name not in self._was and alone:
+                language = self._languages[symbol.path]
+                yield SurfaceChange(symbol, language, SurfaceKind.ADDED, False)
+
+    def _changed(self, old: Definition, new: Definition) -> SurfaceChange | None:
+        language = self._languages[new.path]
+        if self._languages[old.path] != language:
+            return None  # JavaScript became TypeScript: signatures are not comparable
+        mine, theirs = _signature(self._before, old), _signature(self._after, new)
+        if mine == theirs or EXPORT in (old.kind, new.kind):
+            return None
+        why = _difference(old, new, mine, theirs, language)
+        return SurfaceChange(new, language, SurfaceKind.CHANGED, bool(why), why, old.signature)
+
+    def _is_kept(self, name: str, symbol: Definition) -> bool:
+        """Return whether a name that is not listed any more is offered otherwise, or told with its class."""
+        outer = name.rpartition(".")[0]
+        if outer:
+            gone = outer in self._was and outer not in self._now
+            owner = self._now.get(outer)
+            inherited = symbol.kind in FUNCTIONS and owner and _inherits(self._after, owner, symbol)
+            return gone or bool(inherited)
+        return any(self._offers(path, name) for path in self._paths)
+
+    def _offers(self, path: str, name: str) -> bool:
+        """Return whether a file of the new tree still passes a name on, or may."""
+        source = self._after.project.source(path)
+        if source is None:
+            return False
+        if source.language in ECMA:
+            stars = [item for item in source.imports if ("*", "*") in item.names]
+            return any(f"export * from '{s.module}'" in _code(self._after, path) for s in stars)
+        if any(local == name for item in source.imports for _, local in item.names):
+            return True
+        return bool(source.children(-1, "__getattr__")) and source.language == "python"
+
+
+def _code(finder: Finder, path: str) -> str:
+    return finder.project.text(path).decode("utf-8", "replace").replace('"', "'")
 
 
 def _difference(old: Definition, new: Definition, mine: str, theirs: str, language: str) -> str:
@@ -220,7 +262,42 @@ def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
             continue  # readers of the property are not affected
         if _is_exported(symbol, outer, source.language):
             found[symbol.qualified] = symbol
+    for name, line in _passed_on(finder, source) if source else ():
+        assert source is not None
+        bare = Definition(source.path, -1, name, name, EXPORT, line, 0, line, line, "", -1, True)
+        found.setdefault(name, bare)
     return found
+
+
+def _passed_on(finder: Finder, source: FileNames) -> Iterator[tuple[str, int]]:
+    """Yield names that a file exports without defining them, and their lines."""
+    lines = {local: item.line for item in source.imports for _, local in item.names}
+    if source.language == "rust":
+        public = [
+            i for i in source.imports if _line(finder.project, source, i).startswith("pub use ")
+        ]
+        yield from ((local, i.line) for i in public for _, local in i.names if local != "*")
+        return
+    own = {symbol.name for symbol in source.symbols if symbol.parent < 0}
+    listed = exports_of(finder.project, source.path) - own
+    if not listed and "__all__" not in own and source.path.endswith("__init__.py"):
+        listed = _unused_imports(finder.project, source)
+    any_name = source.language != "python" or source.stars or "__getattr__" in own
+    for name in sorted(listed):
+        if not name.startswith("_") and (any_name or name in lines):
+            yield name, lines.get(name, 0)
+
+
+def _unused_imports(project: Project, source: FileNames) -> frozenset[str]:
+    """Return what a package imports from its modules and does not use: it passes it on."""
+    near = [item for item in source.imports if item.level == 1]
+    names = {local for item in near for there, local in item.names if there != "*"}
+    used = {place.name for place in project.places_in(source.path) if place.use != Use.IMPORT}
+    return frozenset(names - used)
+
+
+def _line(project: Project, source: FileNames, item: Import) -> str:
+    return project.span(source.path, item.line, item.line).strip()
 
 
 def _is_setter(finder: Finder, source: FileNames, symbol: Definition) -> bool:

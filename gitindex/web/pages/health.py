@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from gitindex.maintenance.hook_trial import measure_cost
-from gitindex.questions.health import QUESTION
+from gitindex.query.health import health
 from gitindex.view.tree import NOW
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
@@ -16,7 +16,8 @@ SHOWN_SKIPPED = 200
 
 
 def _answer(session: WebSession, _asked: WebQuestion) -> Answer:
-    return session.ask(QUESTION, NOW)
+    with session.open(NOW) as view:
+        return health(view)
 
 
 def _render(_asked: WebQuestion, answer: Answer) -> Html:

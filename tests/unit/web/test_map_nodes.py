@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from gitindex.query.map.nodes import (
+from gitindex.web.pages.map_nodes import (
     MAX_NODES,
     MapFile,
     choose_nodes,
