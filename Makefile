@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # where it is set, every process compiles ever
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test suite quick unit lint programs pages bench torture torture-full release dist tag clean
+.PHONY: index test suite quick unit lint programs pages pictures docs bench torture torture-full release dist tag clean
 
 SOURCES := pyproject.toml hatch_build.py $(wildcard native/*)
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
@@ -45,8 +45,16 @@ unit: $(VENV)/.installed
 programs: $(VENV)/.installed  ## what tests need besides Python and git
 	$(BIN)/python -m tests.bring
 
-pages: $(VENV)/.installed  ## the generated columns of tests/SCENARIOS.md and docs/promises.md
+pages: $(VENV)/.installed  ## everything in pages that programs write: reference, promises, benchmarks, manual
 	$(BIN)/python -m tests.pages
+	$(BIN)/python -m tests.mcp_docs
+
+pictures: $(VENV)/.installed  ## the pictures of the terminal and of the page, from real runs
+	$(BIN)/python -m tests.picture
+
+docs: $(VENV)/.installed  ## the book as a site in build/site, links and anchors checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m tests.pages.site build/site
 
 test: programs  ## everything CI runs: lint, and all tests beside it
 	$(MAKE) --no-print-directory --jobs 2 lint suite
@@ -54,8 +62,8 @@ test: programs  ## everything CI runs: lint, and all tests beside it
 suite: $(VENV)/.installed
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25 -rs
 
-bench: $(VENV)/.installed  ## the benchmark table
-	$(BIN)/python -m bench
+bench: $(VENV)/.installed  ## the benchmark table, and docs/benchmarks.md from it
+	$(BIN)/python -m bench --save
 
 torture: $(VENV)/.installed programs  ## every fault suite for its share of SECONDS
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
@@ -85,4 +93,4 @@ tag:  # headings of the notes begin with the mark of git's comments
 	else git tag -a v$(VERSION) --cleanup=whitespace -F dist/NOTES.md && echo "tagged v$(VERSION); now: git push origin v$(VERSION)"; fi
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -27,6 +27,7 @@ from bench import (
     mcp_texts,
     one_line,
     oracle,
+    page,
     precommit,
     ranking,
     rebase,
@@ -76,13 +77,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument(
+        "--save", action="store_true", help="keep the rows for docs/benchmarks.md, and write it"
+    )
     parser.add_argument("--corpus", type=Path, help="index this folder, not the standard library")
     args = parser.parse_args()
     unknown = set(args.names) - BENCHMARKS.keys()
     if unknown:
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     chosen = [name for name in BENCHMARKS if not args.names or name in args.names]
-    rows = _run(chosen, args.corpus)  # in the order of the table: some leave workers behind
+    found = _run(chosen, args.corpus)  # in the order of the table: some leave workers behind
+    rows = [row for of_one in found.values() for row in of_one]
+    if args.save:
+        page.save(found, args.corpus.name if args.corpus else "Python's standard library")
     if args.json:
         derived = [{"ratio": row.ratio, "target": row.target, "met": row.met} for row in rows]
         print(json.dumps([row._asdict() | more for row, more in zip(rows, derived, strict=True)]))
@@ -91,8 +98,8 @@ def main() -> int:
     return 0
 
 
-def _run(names: list[str], corpus: Path | None) -> list[Row]:
-    rows = []
+def _run(names: list[str], corpus: Path | None) -> dict[str, list[Row]]:
+    rows: dict[str, list[Row]] = {}
     # a runner may still write what is being removed
     with tempfile.TemporaryDirectory(
         prefix="gitindex-bench-", ignore_cleanup_errors=True
@@ -102,7 +109,7 @@ def _run(names: list[str], corpus: Path | None) -> list[Row]:
         for name in names:
             started = time.monotonic()
             try:
-                rows += BENCHMARKS[name](bench)
+                rows[name] = BENCHMARKS[name](bench)
             except Exception as error:  # the others are still worth their rows
                 sys.stderr.write(f"{name}: {error!r}\n")
             sys.stderr.write(f"{name}: {time.monotonic() - started:.0f} s\n")

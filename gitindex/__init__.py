@@ -4,6 +4,14 @@ Programs import the names of `__all__` from here; the modules behind them may mo
 imported at its first use: a shell prompt that imports this package pays for none of them.
 """
 
+try:
+    import fcntl as _fcntl  # noqa: F401  locks between processes, which every command needs
+except ImportError:
+    import sys
+
+    sys.stderr.write("gitindex: a POSIX system is needed\n  hint: on Windows use WSL\n")
+    raise SystemExit(4) from None  # here, because every command and every runner passes this line
+
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name

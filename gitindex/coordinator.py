@@ -43,12 +43,27 @@ class IndexStats(NamedTuple):
     seconds: float
 
 
+class _ProgramHere(Here):
+    """Where a program asks: some folders of one worktree; no live scan in place of a closed gate."""
+
+    agent = True
+
+    def __init__(
+        self, worktree: Worktree, choice: TreeChoice, memories: Memories, below: tuple[str, ...]
+    ) -> None:
+        super().__init__(worktree.root, choice, memories, worktree)
+        self._below = below
+
+    def below(self, _view: TreeView) -> tuple[str, ...]:
+        return self._below
+
+
 class IndexCoordinator:
     """Queries return envelopes; a closed gate raises `GateClosed`. Facts of edits are cached."""
 
     def __init__(self, path: str, ask: TreeChoice = NOW) -> None:
         self.worktree = find_worktree(path)
-        self._ask = ask
+        self._choice = ask
         self._facts = FactsMemory()
         self._binding = Memory()
 
@@ -117,10 +132,7 @@ class IndexCoordinator:
 
     def _here(self, below: tuple[str, ...] = ()) -> Here:
         memories = Memories(self._facts, None, self._binding)
-        here = Here(self.worktree.root, self._ask, memories, worktree=lambda: self.worktree)
-        here.agent = True  # no live scan in place of a closed gate
-        here.below = lambda _: below
-        return here
+        return _ProgramHere(self.worktree, self._choice, memories, below)
 
     def _answer(self, question: Question, within: tuple[str, ...] = (), **asked: Any) -> Answer:
         return dict(question.ask(self._here(within), question.given(**asked)))

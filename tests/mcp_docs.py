@@ -11,6 +11,7 @@ from typing import Any
 
 from gitindex.mcp.dispatch import McpTool, content_of
 from gitindex.mcp.tool_table import TOOLS
+from tests.pages import with_generated
 
 PAGE = Path(__file__).parents[1] / "docs" / "mcp.md"
 SHOWN_ROOT = "/work/shop"
@@ -61,12 +62,12 @@ def main() -> None:
     sections = [
         section(tool, tool.example, inside.ask(tool.name, **tool.example), root) for tool in TOOLS
     ]
-    head, *_ = re.split(r"^### `", PAGE.read_text(), maxsplit=1, flags=re.MULTILINE)
-    PAGE.write_text(head + "\n".join(sections))
+    PAGE.write_text(with_generated(PAGE.read_text(), "\n".join(sections)))
 
 
 def _short(value: Any, root: str) -> Any:
     if isinstance(value, str):
+        value = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T09:00:00Z", value)
         return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", value.replace(root, SHOWN_ROOT))
     if isinstance(value, dict):
         return {name: _short(item, root) for name, item in value.items()}

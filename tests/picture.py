@@ -1,27 +1,115 @@
-"""`python -m tests.picture`: makes the picture of README.md, of this repository with one edited file."""
+"""`python -m tests.picture`: the pictures of README.md from real runs: a terminal, and the page."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree as Xml
 
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser import Visitor, launch, serving
+from tests.pages import IMAGES, ROOT
 from tests.support import Repo, stop_runners
+from tests.terminal import on_a_terminal
 
-HERE = Path(__file__).parent.parent
-PICTURE = HERE / "docs" / "images" / "web.png"
+PICTURE = IMAGES / "web.png"
+TERMINAL = IMAGES / "terminal.svg"
 EDITED = "gitindex/freshness/verdict.py"
 QUERY = "freshness verdict"
+SHOP = {
+    "shop/price.py": "TAX_PERCENT = 19\n\n\ndef net_price(cents):\n"
+    '    """The price of an item, with its tax."""\n'
+    "    return cents + cents * TAX_PERCENT // 100\n\n\ndef old_price(cents):\n    return cents\n",
+    "shop/cart.py": "from shop.price import net_price\n\n\nclass Cart:\n    def __init__(self):\n"
+    "        self.items = []\n\n    def total(self):\n"
+    "        return sum(net_price(cents) for _, cents in self.items)\n",
+}
+EDIT = "\n\ndef gross_price(cents):\n    return cents\n"
+SCREEN = (
+    ("status",),
+    ("search", "net", "price", "of", "an", "item", "-n", "1"),
+    ("refs", "net_price"),
+    ("refs", "old_price"),
+    (),  # the edit
+    ("symbols", "gross_price"),
+    ("status",),
+)
+COLOURS = {
+    "31": "#f87171",
+    "32": "#4ade80",
+    "33": "#fbbf24",
+    "34": "#60a5fa",
+    "35": "#c084fc",
+    "36": "#22d3ee",
+}
+WIDE, HIGH, PAD = 7.8, 18, 16
 
 
-def main() -> None:
+def take_the_terminal() -> None:
+    """Run the commands on a pseudo-terminal and keep what they print."""
+    with tempfile.TemporaryDirectory() as top:
+        repo = Repo(Path(top, "shop"))
+        repo.init()
+        for name, text in SHOP.items():
+            repo.write(name, text)
+        repo.commit("a cart")
+        repo.index()
+        lines = []
+        for args in SCREEN:
+            if args:
+                said = (
+                    on_a_terminal(repo, *args, COLUMNS="96", PAGER="cat", GIT_PAGER="cat")
+                    .replace("\r", "")
+                    .rstrip("\n")
+                )
+                lines += [f"\x1b[1m$ gitindex {' '.join(args)}\x1b[0m", *said.split("\n"), ""]
+            else:
+                repo.write("shop/price.py", SHOP["shop/price.py"] + EDIT)
+                lines += ["\x1b[1m$ echo 'def gross_price(cents): …' >> shop/price.py\x1b[0m", ""]
+        stop_runners(Path(top))
+    TERMINAL.write_text(as_svg(lines[:-1]))
+
+
+def as_svg(lines: list[str]) -> str:
+    """Text with the escape sequences of colours as a picture."""
+    wide = max(len(re.sub(r"\x1b\[[\d;]*m", "", line)) for line in lines) * WIDE + 2 * PAD
+    high = len(lines) * HIGH + 2 * PAD
+    svg = Xml.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "width": f"{wide:.0f}"})
+    svg.set("viewBox", f"0 0 {wide:.0f} {high:.0f}")
+    svg.set("font-family", "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace")
+    svg.set("font-size", "13")
+    Xml.SubElement(
+        svg, "rect", {"width": f"{wide:.0f}", "height": f"{high:.0f}", "rx": "8", "fill": "#0f172a"}
+    )
+    for number, line in enumerate(lines):
+        place = {"x": str(PAD), "y": str(PAD + number * HIGH + 13), "fill": "#e2e8f0"}
+        text = Xml.SubElement(svg, "text", {**place, "xml:space": "preserve"})
+        style: dict[str, str] = {}
+        for codes, words in re.findall(
+            r"(?:\x1b\[([\d;]*)m)?([^\x1b]*)", line.replace("\x1b[m", "\x1b[0m")
+        ):
+            for code in codes.split(";"):
+                if code in ("0", "22", "39"):
+                    style = {}
+                elif code == "1":
+                    style["font-weight"] = "bold"
+                elif code == "2":
+                    style["fill"] = "#94a3b8"
+                elif code in COLOURS:
+                    style["fill"] = COLOURS[code]
+            if words:
+                Xml.SubElement(text, "tspan", style).text = words
+    return Xml.tostring(svg, encoding="unicode") + "\n"
+
+
+def take_the_page() -> None:
     """Index a clone of this repository, edit a file, search, and keep what Chromium shows."""
     with tempfile.TemporaryDirectory() as top:
         repo = Repo(Path(top, "gitindex"))
-        subprocess.run(["git", "clone", "-q", "-b", "main", HERE, repo.path], check=True)
+        subprocess.run(["git", "clone", "-q", "-b", "main", ROOT, repo.path], check=True)
         repo.index()
         edited = repo.path / EDITED
         edited.write_text(edited.read_text() + "\n# edited a moment ago\n")
@@ -33,7 +121,7 @@ def main() -> None:
             page = visitor.open("/")
             page.locator("#q").press_sequentially(QUERY)
             expect(page.locator(".hit").first).to_be_visible()
-            expect(page.locator("#bar")).to_contain_text("1 edited path laid over")
+            expect(page.locator("#bar")).to_contain_text("1 edited path")
             expect(page.locator(".source.edited").first).to_be_visible()
             page.screenshot(path=str(PICTURE), caret="initial")
             visitor.check()
@@ -42,4 +130,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    take_the_terminal()
+    take_the_page()

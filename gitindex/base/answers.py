@@ -108,6 +108,7 @@ class SymbolsAnswer(Envelope):
     """`symbols`, `outline`, `find_symbols`, `file_outline`."""
 
     symbols: list[SymbolRow]
+    callers: NotRequired[dict[str, int | None]]
     truncated: NotRequired[bool]
     near: NotRequired[list[str]]
     suggestions: NotRequired[list[str]]
@@ -233,7 +234,7 @@ class MentionRow(SpanFields):
 
 
 class ReferencesAnswer(Envelope):
-    """`refs`, `find_references`: every occurrence of the name, each in one class."""
+    """`find_references`: every occurrence of the name, each in one class."""
 
     name: str
     definitions: list[DefinitionRow]

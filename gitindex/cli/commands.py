@@ -40,7 +40,7 @@ GROUPS = (
 )
 TABLE = """\
 [Everyday]
-status | verbs.indexing:status
+status | verbs.indexing:status prints
   Is the index current?
   .
   Edits do not make it stale: every answer lays them over, and `status` counts them. Exit 0
@@ -49,15 +49,15 @@ status | verbs.indexing:status
     --no-edits | no_edits flag | Do not count edits: no look at the work tree.
     --clean | clean flag | Exit 1 also where a tracked path differs from HEAD.
     --skipped | skipped flag | List tracked paths that are not indexed or parsed, and why.
-wait | verbs.refreshing:wait
+wait | verbs.refreshing:wait prints
   Wait until HEAD is indexed; starts the index if none is running.
     --timeout | timeout number =60.0 0.. | Seconds to wait at most.
-index | verbs.refreshing:index
+index | verbs.refreshing:index prints
   Build or refresh the index now, then print its status.
     --force | force flag | Extract everything again; rebuild a damaged store.
     --seed | seed <DEST> | Adopt the nearest pack of DEST first.
 [Prove]
-check | verbs.indexing:check
+check | verbs.indexing:check prints
   The same as `status --short`, for scripts and CI.
   .
   Exit 4 also where the proof cannot be read.
@@ -65,7 +65,7 @@ check | verbs.indexing:check
 gc | verbs.maintenance:gc
   Remove facts that no worktree and no local branch needs. Forget worktrees that are gone.
     --dry-run | dry_run flag | Say what would go; change nothing.
-doctor | gitindex.maintenance.doctor:examine
+doctor | gitindex.maintenance.doctor:examine prints
   Say what is installed, what is wrong, and how to fix it. Exit 0 or 4.
     --trial --no-trial | trial flag =True | Commit in a scratch worktree, with the hooks it finds.
 [Explore]
@@ -124,7 +124,7 @@ web | verbs.web:show_page nojson
     --export | folder <DIR> | Write a static snapshot of map, symbols and health.
 agents-md | verbs.agents:agents_md norepo nojson
   Print a short section for AGENTS.md or CLAUDE.md.
-export | verbs.export:write_export
+export | verbs.export:write_export prints
   The whole index for another tool. Vim reads the ctags file.
     --format | form ! {ctags,scip,json,sqlite} | ctags, scip, json or sqlite.
     --output -o | output =- | A file; - for standard output.
@@ -206,8 +206,8 @@ hook | gitindex.install.event:note_event norepo nojson raw
     * | event | The hook's name; `auto` under pre-commit.
     * | args texts = | The hook's arguments.
 gate | verbs.gates:run_gate norepo nojson raw
-  Run a check as a hook manager does: exit 1 is its no; a failure of its own never blocks.
-    * | name | dangling, tests, …: see docs/install.md.
+  Run a check as a hook manager does: exits 1 if the check fails; internal errors never block.
+    * | name | dangling, tests, …: see docs/pre-commit.md.
     * | args texts = | Options of the command.
 run | verbs.refreshing:run nojson
   Be the runner: process queued refreshes.
@@ -233,16 +233,9 @@ def _read(table: str) -> Iterator[Command]:
                 yield made
             name, _, rest = line.partition(" | ")
             run, *marks = rest.split()
-            made = Command(
-                name,
-                "",
-                (),
-                run,
-                group,
-                "norepo" not in marks,
-                "nojson" not in marks,
-                "raw" in marks,
-            )
+            has = {mark: mark in marks for mark in ("norepo", "nojson", "raw", "prints")}
+            made = Command(name, "", (), run, group, not has["norepo"], not has["nojson"])
+            made = made._replace(raw=has["raw"], prints=has["prints"])
             about = ""
         elif made is not None and line.startswith("    "):
             made = made._replace(params=(*made.params, _param(*line.strip().split(" | "))))

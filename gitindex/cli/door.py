@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from gitindex.git.worktree_probe import WorktreeProbe
     from gitindex.questions.here import Here
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Command, Params
 
 COMPLETE = "_GITINDEX_COMPLETE"
 """The environment variable a shell sets to ask for completions instead of running a command."""
 RARELY = (50_000, 20, 100)
-"""When cycles are looked for: an answer makes many objects and ends; looking was a fifth of `refs`."""
+"""When the collector runs: an answer makes many objects and ends; collecting was a fifth of its time."""
 UNPAGED = frozenset({"find", "merge-check", "verify", "audit", "config"})
 """Questions whose answer is never longer than a screen, or is a picker's."""
 
@@ -47,11 +47,22 @@ def run_cli(args: list[str]) -> int:
     if isinstance(one, Question):
         gc.set_threshold(*RARELY)  # not for a server, which would keep the cycles of its answers
         return _answered(one, params)
-    module, _, function = one.run.partition(":")
+    return _commanded(one, params)
+
+
+def _commanded(command: Command, params: Params) -> int:
+    """Run a command: it returns what it says, or prints it itself and returns its exit code."""
+    module, _, name = command.run.partition(":")
     home = module if module.startswith("gitindex.") else f"gitindex.cli.{module}"
     _stand_in(params.get("path", "."))
-    code: int = getattr(import_module(home), function)(**params)
-    return code
+    function = getattr(import_module(home), name)
+    if command.prints or not command.json:
+        code: int = function(**params)
+        return code
+    from gitindex.cli.printing import print_reply
+
+    as_json = params.pop("as_json")
+    return print_reply(lambda: function(**params), as_json)
 
 
 def _no_command(args: list[str]) -> int:
@@ -91,35 +102,31 @@ def _answered(question: Question, params: Params) -> int:
     as_json = params.pop("as_json") or params.get("form") == "json"
     _stand_in(params["path"])
     _read_stdin(question, params)
-    with _look(question, params) as begun:
+    with _look(question, params) as probe:
         if question.name == "find" and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
             from gitindex.cli.verbs.find import has_picker, pick_place
 
             if has_picker(params["words"]):
                 return pick_place(params)
         with paged(question.name not in UNPAGED and not as_json):
-            return ask_and_print(question, params, as_json, begun)
+            return ask_and_print(question, params, as_json, probe)
 
 
 def ask_and_print(
-    question: Question, params: Params, as_json: bool, begun: WorktreeProbe | None = None
+    question: Question, params: Params, as_json: bool, probe: WorktreeProbe | None = None
 ) -> int:
     """Print the answer as JSON or text; a closed gate is an answer too: its envelope, or a line."""
-    from gitindex.base.output import print_json
     from gitindex.cli.printing import print_closed
     from gitindex.view.snapshot import GateClosed
 
-    here = place_of(question, params, begun)
+    here = place_of(question, params, probe)
     here.terminal = sys.stdout.isatty() and not as_json
     try:
         answer = question.ask(here, params)
         if params.get("team") and question.team is not None:
             answer = _with_team(question, here, params, answer)
     except GateClosed as closed:
-        if as_json:
-            print_json(closed.envelope)
-            return int(Exit.GATED)
-        return print_closed(closed)
+        return print_closed(closed, as_json)
     return show_answer(question, params, as_json, answer)
 
 
@@ -154,14 +161,11 @@ def _code(question: Question, params: Params, answer: Any) -> int:
     return int(Exit.NO if question.found and not answer[question.found] else Exit.OK)
 
 
-def place_of(question: Question, params: Params, begun: WorktreeProbe | None = None) -> Here:
-    """Return where a command line asks: its folder, its tree, and how it names files."""
-    from gitindex.cli.progress import patience, progress_bar
-    from gitindex.cli.shown_path import named_path, named_place
-    from gitindex.questions.here import Here
+def place_of(question: Question, params: Params, probe: WorktreeProbe | None = None) -> Here:
+    """Return where a command line asks: its folder and its tree."""
+    from gitindex.cli.shell_here import ShellHere
     from gitindex.view.tree import TreeChoice
 
-    path = params["path"]
     at, staged = params.get("at", ""), params.get("staged", False)
     if at and staged:
         raise GitIndexError(
@@ -169,14 +173,11 @@ def place_of(question: Question, params: Params, begun: WorktreeProbe | None = N
             f"see `gitindex {question.name} --help`",
             Exit.USAGE,
         )
-    trees = question.trees.split()
-    choice = TreeChoice(params.get("strict", False), at, staged if "staged" in trees else False)
-    found = (lambda: begun.worktree) if begun else None
-    here = Here(path, choice, begun=begun, worktree=found)
-    here.doing, here.progress = patience, progress_bar
-    here.inside = lambda file: named_path(here.worktree.root, path, file)
-    here.placed = lambda asked: named_place(path, asked)
-    return here
+    staged = staged and "staged" in question.trees.split()
+    choice = TreeChoice(params.get("strict", False), at, staged)
+    return ShellHere(
+        params["path"], choice, worktree=probe.worktree if probe else None, probe=probe
+    )
 
 
 def _print_text(question: Question, params: Params, answer: Any) -> None:

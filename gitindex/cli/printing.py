@@ -1,76 +1,57 @@
-"""Prints answers, as JSON or as text, and returns exit codes. Imports little: every query needs it."""
+"""Prints answers, as JSON or as lines, and returns exit codes. Imports little: every query needs it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.output import print_json
 from gitindex.base.vocabulary import GateStatus
-from gitindex.base.worktree import find_worktree
+from gitindex.cli.terminal import say
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import TreeChoice, TreeView, open_tree
-
-A = TypeVar("A", bound=Mapping[str, Any])
 
 
-def print_answer(
-    ask: Callable[[], A],
-    as_json: bool,
-    text: Callable[[A], object],
-    code: Callable[[A], int] = lambda _: Exit.OK,
-    closed: Callable[[GateClosed], int] | None = None,
-) -> int:
-    """Ask, print the answer as JSON or by `text`, and return the exit code.
+class Reply(NamedTuple):
+    """What a command says: the structured answer, the same as lines, and its exit code."""
 
-    A closed gate is an answer too: its envelope, or a line and a hint by `closed`.
-    """
+    answer: dict[str, Any]
+    lines: Iterable[str] = ()
+    code: int = Exit.OK
+
+
+def print_reply(run: Callable[[], Reply], as_json: bool) -> int:
+    """Run a command and print what it says; a closed gate or an absent server is an answer too."""
     try:
-        answer = ask()
+        reply = run()
     except GateClosed as gate:
-        if as_json:
-            print_json(gate.envelope)
-            return int(Exit.GATED)
-        return (closed or print_closed)(gate)
+        return print_closed(gate, as_json)
+    except GitIndexError as error:
+        if not as_json or error.status != "unavailable":
+            raise
+        why = getattr(error, "why", "")
+        print_json({"status": error.status, "reason": why, "message": error.message})
+        return int(error.code)
     if as_json:
-        print_json(answer)
+        print_json(reply.answer)
     else:
-        text(answer)
-    return int(code(answer))
+        for line in reply.lines:
+            say(line)
+    return int(reply.code)
 
 
-def in_tree(path: str, ask: TreeChoice, question: Callable[[TreeView], A]) -> Callable[[], A]:
-    """Return a question about the chosen tree, in the work tree around `path`."""
-
-    def served() -> A:
-        with open_tree(find_worktree(path), path, ask) as view:
-            return question(view)
-
-    return served
-
-
-def tree_choice(at: str, staged: bool) -> TreeChoice:
-    """Return the tree that the options ask for."""
-    if at and staged:
-        raise GitIndexError("--at and --staged exclude each other", code=Exit.USAGE)
-    return TreeChoice(at=at, staged=staged)
-
-
-def any_of(*fields: str) -> Callable[[Mapping[str, Any]], int]:
-    """Return the exit code of an answer: 0 if one of its lists has items, else 1."""
-    return lambda answer: int(Exit.OK if any(answer[field] for field in fields) else Exit.NO)
-
-
-def print_closed(gate: GateClosed) -> int:
-    """Print a closed gate's message and what to do, on stderr."""
-    sys.stderr.write(f"gitindex: {gate.envelope['message']}\n{_remedy(gate.envelope)}")
+def print_closed(gate: GateClosed, as_json: bool = False) -> int:
+    """Print a closed gate: its envelope, or its message and what to do, on stderr."""
+    if as_json:
+        print_json(gate.envelope)
+    else:
+        sys.stderr.write(f"gitindex: {gate.envelope['message']}\n{_remedy(gate.envelope)}")
     return int(Exit.GATED)
 
 
 def _remedy(envelope: dict[str, Any]) -> str:
     if envelope["status"] == GateStatus.NOT_READY:
         return "  hint: run `gitindex wait`\n"
-    mends = {"create", "reindex"} & envelope["hints"].keys()
-    return "  hint: run `gitindex index`\n" if mends else ""
+    repairs = {"create", "reindex"} & envelope["hints"].keys()
+    return "  hint: run `gitindex index`\n" if repairs else ""

@@ -1,7 +1,7 @@
 """The stamp: what ties a completion marker to the store it was made from. Its only reader and writer.
 
 It lies in the store and names both halves of it, and for each run its commit, its tree and the digest of
-its marker: a marker that says anything else proves nothing. docs/design.md, "`status` opens no database",
+its marker: a marker that says anything else proves nothing. docs/internals.md, "`status` opens no database",
 says why and in which order stamp, publish and marker are written.
 """
 
@@ -41,8 +41,8 @@ class StoreIdentity(NamedTuple):
             return "facts.db was cut"
         if self.facts != Half() and self.facts.precedes(named.facts):
             return "facts.db is of another generation"
-        if named.log and not self.log and self.facts == named.facts != Half():
-            return "facts.db-wal is gone"
+        if self.log < named.log and self.facts == named.facts != Half():
+            return "facts.db-wal was cut"
         if self.lexical.precedes(named.lexical):
             return "lexical/ is of another generation"
         return ""

@@ -2,7 +2,7 @@
 
 The runner lets git refresh the copy and add its untracked cache. The copy is used as long as git's
 index has the same entries, by its checksum or entry by entry; else git checks everything. Why that
-is safe: docs/design.md, "The shadow of git's index".
+is safe: docs/internals.md, "The shadow of git's index".
 """
 
 from __future__ import annotations

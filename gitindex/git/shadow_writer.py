@@ -1,4 +1,4 @@
-"""Makes the copy of git's index for readers: docs/design.md, "The shadow of git's index".
+"""Makes the copy of git's index for readers: docs/internals.md, "The shadow of git's index".
 
 Runs when nothing waits and without the runner's lock; several at once do no harm. Where the index
 differs from the copy in a few entries, git changes those and nothing else is looked at.

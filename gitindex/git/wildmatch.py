@@ -1,7 +1,7 @@
 """Git's wildcard patterns over paths as bytes: `.gitindexignore` files and `.gitattributes` lines.
 
 Not `pathspec` 1.1: of 466 patterns 35 mean something else than in git, 14 raise, and `*a*a…b` takes
-more than 10 s (docs/design.md, "Libraries").
+more than 10 s (docs/internals.md, "Libraries").
 """
 
 from __future__ import annotations

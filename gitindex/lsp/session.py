@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
@@ -12,11 +11,9 @@ from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
-from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.targets import find_target
 from gitindex.query.near_names import NameMemory
-from gitindex.query.references import declared_fields, definition_fields
+from gitindex.questions.definition import QUESTION as DEFINITION
 from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
@@ -26,7 +23,6 @@ from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.questions.table import Question, find_question
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import TreeView, open_tree
 
 MAX_SYMBOLS = 100
 MAX_REFERENCES = 1_000
@@ -71,15 +67,9 @@ class EditorSession:
 
     def definitions(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
         """Return the definitions of the name at a position (1-based, the column in bytes)."""
-        with self._open(file.worktree) as view:
-            if view is None:
-                return []
-            finder = Finder(view, self._memory(file.worktree))
-            target = find_target(finder.binder, f"{file.path}:{line}:{column}")
-            finder.project.read({d.path for d in target.definitions} | {file.path})
-            if target.definitions:
-                return [definition_fields(finder.project, d) for d in target.definitions]
-            return [declared_fields(finder.project, d) for d in target.declared]
+        place = {"file": file.path, "line": line, "column": column}
+        answer = self._ask(DEFINITION, file.worktree, **place)
+        return [*answer["definitions"], *answer["declared"]] if answer else []
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
         """Return the whole answer about the uses of the name at a position."""
@@ -94,11 +84,9 @@ class EditorSession:
         return answer or {"nodes": [], "edges": [], "root": None}
 
     def _ask(self, question: Question, worktree: Worktree, **asked: Any) -> dict[str, Any] | None:
-        """Ask about the tree with the editor's texts laid over; None if there is no index."""
-        names = self._defined.setdefault(worktree.root, NameMemory())
-        memories = Memories(self._facts, None, self._memory(worktree), names)
-        here = Here(worktree.root, memories=memories, worktree=lambda: worktree)
-        here.agent, here.buffers = True, self._unsaved(worktree.root)
+        """Ask about the tree with the editor's texts overlaid; None if there is no index."""
+        here = self._here(worktree)
+        here.agent = True
         try:
             return dict(question.ask(here, question.given(**asked)))
         except GateClosed:
@@ -117,11 +105,8 @@ class EditorSession:
         missing = [param.wire_name for param in question.params if asked[param.name] is None]
         if missing:
             raise GitIndexError(f"{name} needs {', '.join(missing)}")
-        memories = Memories(self._facts, None, self._memory(worktree))
-        here = Here(worktree.root, memories=memories, worktree=lambda: worktree)
-        here.buffers = self._unsaved(worktree.root)
         try:
-            answer = dict(question.ask(here, asked))
+            answer = dict(question.ask(self._here(worktree), asked))
         except GateClosed as closed:
             return {**closed.envelope, "text": [closed.envelope["message"]]}
         return answer | {"text": list(question.text(answer, Ink(asked=asked)))}
@@ -132,22 +117,14 @@ class EditorSession:
         verdict = judge(seen)
         return {"state": verdict.word, "line": f"{verdict.word}: {verdict.why}"}
 
-    def _memory(self, worktree: Worktree) -> Memory:
-        return self._names.setdefault(worktree.root, Memory())
-
-    @contextmanager
-    def _open(self, worktree: Worktree) -> Iterator[TreeView | None]:
-        """Open the tree with the editor's texts laid over; None if there is no index."""
-        try:
-            with open_tree(
-                worktree,
-                worktree.root,
-                memory=self._facts,
-                buffers=self._unsaved(worktree.root),
-            ) as view:
-                yield view
-        except GateClosed:
-            yield None
+    def _here(self, worktree: Worktree) -> Here:
+        """Return where the editor asks: the tree, overlaid with its unsaved texts."""
+        binding = self._names.setdefault(worktree.root, Memory())
+        names = self._defined.setdefault(worktree.root, NameMemory())
+        memories = Memories(self._facts, None, binding, names)
+        here = Here(worktree.root, memories=memories, worktree=worktree)
+        here.buffers = self._unsaved(worktree.root)
+        return here
 
     def _unsaved(self, root: str) -> Mapping[bytes, bytes]:
         """Return the editor's texts below a root that differ from the files on disk."""

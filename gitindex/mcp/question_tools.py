@@ -10,7 +10,7 @@ from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GateStatus
-from gitindex.base.worktree import Worktree, normalize_rel_path
+from gitindex.base.worktree import normalize_rel_path
 from gitindex.freshness.gate import add_debug_hint
 from gitindex.freshness.observation import prove
 from gitindex.mcp.arguments import ToolField
@@ -102,7 +102,7 @@ def _params(question: Question, asked: Arguments) -> dict[str, Any]:
 
 def _run(question: Question, server: ServerState, asked: Arguments) -> Answer:
     params = _params(question, asked)
-    here = _here(server, asked, params.get("file", ""))
+    here = ServerHere(server, asked, params.get("file", ""))
     with _debugged(here, asked):
         answer: Answer = dict(question.ask(here, params))
         if asked.get("scope") and question.team is not None:
@@ -121,18 +121,38 @@ def _text(question: Question, answer: Answer, asked: Arguments) -> Iterator[str]
     return iter(question.text(answer, Ink(asked={k: v for k, v in named.items() if v})))
 
 
-def _here(server: ServerState, asked: Arguments, file: str) -> Here:
-    """Return where a call asks; a file by its absolute path names its codebase."""
-    path = asked["path"]
-    folder = os.path.dirname(file) if not path and os.path.isabs(file) else path
-    choice = TreeChoice(strict=asked["strict"], at=asked.get("at", ""))
-    memories = Memories(server.memory, server.lexical, server.binding)
-    here = Here(path, choice, memories, worktree=partial(server.locate, folder))
-    here.path = path or here.worktree.root
-    here.agent = True
-    here.inside = lambda name: inside(here.worktree, name)
-    here.below = lambda view: folder_of(server, view, path)
-    return here
+class ServerHere(Here):
+    """Where a call asks; a file by its absolute path names its codebase."""
+
+    agent = True
+
+    def __init__(self, server: ServerState, given: Arguments, file: str) -> None:
+        path = given["path"]
+        choice = TreeChoice(strict=given["strict"], at=given.get("at", ""))
+        folder = os.path.dirname(file) if not path and os.path.isabs(file) else path
+        worktree = server.locate(folder)
+        memories = Memories(server.memory, server.lexical, server.binding)
+        super().__init__(path or worktree.root, choice, memories, worktree)
+        self._folder = server.absolute(path) if path else ""
+
+    def inside(self, file: str) -> str:
+        """Return a file's path below the root, without following links: reading refuses those."""
+        if os.path.isabs(file):
+            folder, name = os.path.split(file)
+            file = os.path.join(os.path.realpath(folder), name)
+            if not file.startswith(self.worktree.root + "/"):
+                raise GitIndexError("the file is outside the codebase", code=Exit.USAGE)
+            file = file[len(self.worktree.root) + 1 :]
+        return normalize_rel_path(file)
+
+    def below(self, view: TreeView) -> tuple[str, ...]:
+        """Return the folder that `path` names; none for the root, or if it is not in the tree."""
+        folder = self._folder[len(self.worktree.root) + 1 :]
+        if not folder:
+            return ()
+        raw = os.fsencode(folder)
+        sql = "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1"
+        return (folder,) if view.rows(sql, raw, raw + b"/", raw + b"0") else ()
 
 
 @contextmanager
@@ -144,31 +164,3 @@ def _debugged(here: Here, asked: Arguments) -> Iterator[None]:
         if asked["debug"] and closed.envelope["status"] == GateStatus.NOT_READY:
             add_debug_hint(closed.envelope, prove(here.worktree))
         raise
-
-
-def folder_of(server: ServerState, view: TreeView, path: str) -> tuple[str, ...]:
-    """Return the requested folder below the root; empty for the root, or if not in the tree."""
-    root = view.worktree.root
-    here = server.absolute(path) if path else root
-    if here == root:
-        return ()
-    folder = here[len(root) + 1 :]
-    raw = os.fsencode(folder)
-    held = view.rows(
-        "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1",
-        raw,
-        raw + b"/",
-        raw + b"0",
-    )
-    return (folder,) if held else ()
-
-
-def inside(worktree: Worktree, file: str) -> str:
-    """Return a file's path below the root, without following links: reading refuses those."""
-    if os.path.isabs(file):
-        folder, name = os.path.split(file)
-        file = os.path.join(os.path.realpath(folder), name)
-        if not file.startswith(worktree.root + "/"):
-            raise GitIndexError("the file is outside the codebase", code=Exit.USAGE)
-        file = file[len(worktree.root) + 1 :]
-    return normalize_rel_path(file)

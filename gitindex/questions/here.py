@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, nullcontext
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple, once
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree, find_worktree
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, float | None], None]
     A = TypeVar("A", bound=Mapping[str, Any])
+    M = TypeVar("M")
 
 
 class Memories(NamedTuple):
@@ -33,41 +34,65 @@ class Memories(NamedTuple):
     names: NameMemory | None = None
 
 
+def _no_report(_phase: str, _percent: float | None) -> None:
+    """Ignore the progress: nobody watches."""
+
+
 class Here:
-    """The place of one question. A door makes it; the question opens what it needs."""
+    """The place of one question. A door makes it, or its own kind of it; the question opens what it needs."""
+
+    agent = False  # a model or a program reads the answer: no live scan in place of a closed gate
+    terminal = False  # a person reads it, now
+    buffers: Mapping[bytes, bytes] | None = None  # an editor's unsaved texts
 
     def __init__(
         self,
         path: str = ".",
         choice: TreeChoice | None = None,
         memories: Memories = Memories(),  # noqa: B008 - a constant
-        begun: Probe | None = None,
-        worktree: Callable[[], Worktree] | None = None,
+        worktree: Worktree | None = None,
+        probe: Probe | None = None,
     ) -> None:
         from gitindex.view.tree import NOW
 
-        self.path, self.choice, self.memories, self.begun = path, choice or NOW, memories, begun
-        self._worktree = once(worktree or (lambda: find_worktree(path)))
-        self.buffers: Mapping[bytes, bytes] | None = None
-        self.agent = False  # a model reads the answer
-        self.terminal = False  # a person reads it, now
-        self.doing: Callable[[str], AbstractContextManager[Any]] = lambda _: nullcontext()
-        self.progress: Callable[[str], AbstractContextManager[Report]] = lambda _: nullcontext(
-            lambda _phase, _percent: None
-        )
-        self.inside: Callable[[str], str] = lambda file: file
-        self.placed: Callable[[str], str] = lambda asked: asked
-        self.below: Callable[[TreeView], tuple[str, ...]] = lambda _: ()
-
-    def folder(self, asked: str) -> str:
-        """Return the file or folder that an answer is limited to; empty for the whole tree."""
-        inside = self.inside(asked) if asked else ""
-        return "" if inside == "." else inside
+        self.path, self.choice, self.memories, self.probe = path, choice or NOW, memories, probe
+        self._worktree = worktree
 
     @property
     def worktree(self) -> Worktree:
         """The worktree around the path; found at the first use."""
-        return self._worktree()
+        if self._worktree is None:
+            self._worktree = self.find()
+        return self._worktree
+
+    def find(self) -> Worktree:
+        """Find the worktree; raises if there is none."""
+        return find_worktree(self.path)
+
+    def doing(self, _what: str) -> AbstractContextManager[Any]:
+        """Tell a person who waits what takes long."""
+        return nullcontext()
+
+    def progress(self, _title: str) -> AbstractContextManager[Report]:
+        """Return a function that is told phase and percentage."""
+        return nullcontext(_no_report)
+
+    def inside(self, file: str) -> str:
+        """Return a file's path from the root of the tree."""
+        return file
+
+    def placed(self, symbol: str) -> str:
+        """Return a symbol whose file, if it names one, is relative to the root."""
+        return symbol
+
+    def below(self, _view: TreeView) -> tuple[str, ...]:
+        """Return the folders that the answer is limited to; none for the whole tree."""
+        return ()
+
+    def folder(self, name: str) -> str:
+        """Return the file or folder that an answer is limited to; empty for the whole tree."""
+        inside = self.inside(name) if name else ""
+        return "" if inside == "." else inside
 
     @contextmanager
     def tree(self) -> Iterator[TreeView]:
@@ -75,8 +100,12 @@ class Here:
         from gitindex.view.tree import open_tree
 
         worktree, facts = self.worktree, self.memories.facts
-        with open_tree(worktree, self.path, self.choice, facts, self.begun, self.buffers) as view:
+        with open_tree(worktree, self.path, self.choice, facts, self.probe, self.buffers) as view:
             yield view
+
+    def remember(self, _kind: str, view: TreeView, make: Callable[[TreeView], M]) -> M:
+        """Return what `make` makes of a tree; a server keeps it for the next question."""
+        return make(view)
 
     def unless_outdated(self, serve: Callable[[], A], scan: Callable[[str], A]) -> A:
         """Answer from the index; after an upgrade, until it is rebuilt, from the files on disk."""

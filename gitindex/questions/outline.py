@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from gitindex.base.escape import counted
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.questions.ink import signature
-from gitindex.questions.table import AT, Question, Wire, argument, wired
+from gitindex.questions.table import AT, Question, Wire, argument, option, wired
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitindex.base.answers import SymbolsAnswer
+    from gitindex.query.names.memory import Memory
     from gitindex.questions.here import Here
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
+    from gitindex.view.tree import TreeView
 
 
-def ask(here: Here, asked: Params) -> SymbolsAnswer:
-    """Return all definitions of one file, in its order."""
+SECONDS = 2.0
+"""Time limit for counting the callers of a file; the rest is counted where it is asked for."""
+
+
+def ask(here: Here, params: Params) -> SymbolsAnswer:
+    """Return all definitions of one file, in its order; with `callers`, how many call each."""
     from gitindex.query.symbols import outline
 
-    file = here.inside(asked["file"])
+    file = here.inside(params["file"])
     with here.tree() as view:
-        return outline(view, file)
+        answer = outline(view, file)
+        if params["callers"]:
+            answer["callers"] = _callers(view, file, here.memories.binding)
+        return answer
+
+
+def _callers(view: TreeView, path: str, memory: Memory | None) -> dict[str, int | None]:
+    """Return the number of callers by qualified name; None if time ran out."""
+    import time
+
+    from gitindex.languages.facts import Use
+    from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+    from gitindex.query.names.finder import Finder
+
+    finder = Finder(view, memory)
+    source = finder.project.source(path)
+    found: dict[str, int | None] = {}
+    end = time.monotonic() + SECONDS
+    for definition in source.symbols if source else ():
+        if definition.kind not in FUNCTIONS | TYPES or definition.qualified in found:
+            continue
+        if time.monotonic() > end:
+            found[definition.qualified] = None
+            continue
+        sites = finder.sites([definition])
+        uses = [site for site in sites if site.use not in (Use.DEFINITION, Use.IMPORT)]
+        around = {(s.path, s.enclosing.ordinal if s.enclosing else -1) for s in uses}
+        found[definition.qualified] = len(around)
+    return found
 
 
 def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
     """Yield the file's name once, then its definitions as a tree."""
     rows = answer["symbols"]
+    counts = answer.get("callers", {})
     yield ink.paint(
         "path", ink.path(rows[0]["path"]) if rows else ink.path(ink.asked.get("file", ""))
     )
@@ -37,7 +73,9 @@ def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
         depths[row["qualifiedName"]] = depth + 1
         shown = signature(row["signature"] or f"{row['kind']} {row['name']}")
         lines = f"{row['line']:>{wide + 2}}" if ink.width else f"{row['line']}-{row['endLine']}"
-        yield f"{ink.paint('line', lines)}  {'  ' * depth}{shown}"
+        many = counts.get(row["qualifiedName"])
+        tail = "" if many is None else ink.paint("dim", f"  {counted(many, 'callers')}")
+        yield f"{ink.paint('line', lines)}  {'  ' * depth}{shown}{tail}"
     if not rows:
         yield "  no definitions"
 
@@ -49,6 +87,7 @@ QUESTION = Question(
     (
         FILE,
         wired("limit", "", "integer", default=100, least=1, most=200),
+        option("--callers", "callers", "How many call each of them, too.", "flag"),
         AT,
     ),
     ask,

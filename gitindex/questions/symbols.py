@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.questions.ink import missing, signature, warnings
-from gitindex.questions.table import AT, Question, Wire, argument, limit, option, wired
+from gitindex.questions.table import AT, Param, Question, Wire, argument, limit, option, wired
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 def ask(here: Here, asked: Params) -> SymbolsAnswer:
     """Return definitions of a name, and of names that contain it; or of one file, indexed or not."""
-    from gitindex.query.symbols import SymbolQuery, file_symbols, list_symbols, suggestions
+    from gitindex.query.symbols import (
+        SymbolQuery,
+        all_symbols,
+        file_symbols,
+        list_symbols,
+        suggestions,
+    )
 
     if asked["file"]:
         return file_symbols(asked["file"])
@@ -33,6 +39,8 @@ def ask(here: Here, asked: Params) -> SymbolsAnswer:
 
     def serve() -> SymbolsAnswer:
         with here.tree() as view:
+            if asked["everything"]:
+                return all_symbols(view)
             below = wanted.path or "".join(here.below(view))
             answer = list_symbols(view, wanted._replace(path=below), here.memories.names)
             if here.agent and not answer["symbols"]:
@@ -102,6 +110,7 @@ QUESTION = Question(
             wire=Wire(help=""),
         ),
         wired("exact", "no near names", "flag"),
+        Param("everything", "All of the tree, without a limit.", "flag", False, shell=False),
         option("--file", "file", "Look at this file on disk instead, indexed or not."),
         limit("Symbols", 50, 1_000, 20),
         AT,

@@ -115,6 +115,7 @@ class Command(NamedTuple):
     repo: bool = True  # takes --repo
     json: bool = True  # takes --json
     raw: bool = False  # all that follows its first word is one argument's
+    prints: bool = False  # prints itself and takes `as_json`; else the door prints what it returns
 
     @property
     def summary(self) -> str:

@@ -28,7 +28,7 @@ from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, remove_tree
 from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Report
 from gitindex.store import decisions, mapping
-from gitindex.store.checksums import SEALS, NobodyWrites, renew
+from gitindex.store.checksums import SEALS, LogLock, renew
 
 ROOT = "root"
 """Beside a marker that waits: the root of its worktree."""
@@ -115,7 +115,7 @@ def _index(
 def finish_exchange(worktree: Worktree) -> None:
     """Move a finished store into place; continues where a killed process stopped."""
     store, building = worktree.store, _inside(worktree)
-    with NobodyWrites(store):  # no writer is in a transaction
+    with LogLock(f"{store}/facts.db", exclusive=True):  # no writer is in a transaction
         _remove_stamps(worktree, building)
         _exchange_files(store, building)
         renew(store)

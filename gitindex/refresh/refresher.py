@@ -243,7 +243,7 @@ class Refresher:
     def _publish(self, plan: Plan, held: dict[FactsKey, int], run: Run) -> bool:
         """The only publication point; False if HEAD moved and nothing was written.
 
-        "Order of a publish" in docs/design.md explains why the marker and the job come after it.
+        "Order of a publish" in docs/internals.md explains why the marker and the job come after it.
         """
         keys = [wanted.key for wanted in plan.wanted]
         ids = held | self._blobs.ids(key for key in keys if key not in held)

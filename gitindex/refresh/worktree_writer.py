@@ -133,7 +133,7 @@ class WorktreeWriter:
             return refresher.run(job.run_id, job.scope, force=kind is BuildKind.REINDEX)
 
     def _conclude(self, jobs: RefreshJobService, job: Job) -> None:
-        """A job has ended: publish `fresh`, or note why not. See "Order of a publish" in docs/design.md.
+        """A job has ended: publish `fresh`, or note why not. See "Order of a publish" in docs/internals.md.
 
         By now the refresher has committed documents and facts, published the mapping, read both
         stores back and written the marker; the job is completed. The status file comes last.

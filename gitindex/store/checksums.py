@@ -5,7 +5,14 @@ of each part of it, `lexical.seal` the same for every file of the lexical index.
 compares identities, which costs a few system calls, and compares checksums only if one differs.
 Readers that answer from the files also compare every part once (`CACHED`), because a disk that loses a
 bit changes no identity; after a publish only the parts that it wrote are read again. Runners read all
-(`FULL`). The list is `open` while its writer changes the files; nothing is concluded from an open one.
+(`FULL`).
+
+A power cut must not look like damage. The list of the database is `open`, durably, before a checkpoint
+changes the file, and nothing is concluded from an open one. A list of the lexical index that is older
+than the last commit counts as open, so that nothing is synced before a commit. The first transaction in a
+write-ahead log marks it with the state of the database file that it belongs to (`log_tag`): a log of an
+earlier state, put back, is noticed.
+
 Each half of the store also has a name and a number that grows (`Half`): a stamp and the database name
 the halves that they were written with, so that an older copy, or that of another store, is noticed.
 """
@@ -15,13 +22,15 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.lean import TYPE_CHECKING, IntEnum, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from typing import Self
 
 SEALS = ("facts.seal", "lexical.seal")
 PART = 1 << 16
@@ -37,6 +46,11 @@ META = "meta.json"
 LEXICAL_ID = "id"
 """In the folder of a lexical index: the name that it was given when it was made."""
 UNKNOWN = "-"
+NO_LOG = -1
+UNTAGGED = 0
+"""Of a log of a database that had no checksums yet."""
+_TAG_AT = 68
+"""Where SQLite keeps the application id in page 1: the tag of the log."""
 _descriptors: dict[str, tuple[int, int]] = {}
 """Inode and descriptor of databases read here. Closing one would drop SQLite's locks."""
 _intact: dict[str, tuple[int, list[int]]] = {}
@@ -93,7 +107,8 @@ class Checksums(NamedTuple):
 
     is_open: bool
     files: dict[str, tuple[FileIdentity, list[int]]]
-    half: Half = Half()  # of the database; a lexical index has its own
+    half: Half = Half()
+    log: int = NO_LOG  # tag of a log that a checkpoint left in place
 
 
 class CheckedPart(NamedTuple):
@@ -123,6 +138,11 @@ def half_of_database(store: str) -> Half:
     if isinstance(held, Checksums) and not held.files and not os.path.exists(f"{store}/facts.seal"):
         return GONE
     return held.half if isinstance(held, Checksums) and not held.is_open else Half()
+
+
+def log_tag(half: Half) -> int:
+    """Return the mark of logs that belong to this state of the database file."""
+    return crc32(str(half).encode()) & 0x7FFFFFFF or 1
 
 
 def half_of_lexical(folder: str) -> Half:
@@ -168,12 +188,13 @@ def database_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
             return ""
         identity, sums = known.files["facts.db"]
         try:
-            if _is_intact(path, identity, sums, level, _database_sum):
-                return ""
+            intact = _is_intact(path, identity, sums, level, _database_sum)
         except FileNotFoundError:
             return ""  # a removed store is not damaged
+        if intact and _tag_in_log(path) in (NO_LOG, known.log, log_tag(known.half)):
+            return ""
         if attempt == 1 and _read(f"{store}/facts.seal") == known:
-            return "facts.db is not what was written"
+            return f"facts.db{'-wal' * intact} is not what was written"
     return ""
 
 
@@ -194,24 +215,42 @@ def lexical_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
     return ""
 
 
-class DatabaseChecksums:
+class LogLock:
+    """Shared by transactions, so that no page of the log goes without a checksum; exclusive while the log,
+    or the files of the store, are moved."""
+
+    def __init__(self, path: str, exclusive: bool) -> None:
+        self._path, self._exclusive, self._lock = path, exclusive, -1
+        self._list = os.path.join(os.path.dirname(path), "facts.seal")
+
+    def __enter__(self) -> Self:
+        try:
+            self._lock = os.open(f"{self._list}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            if self._exclusive:
+                raise
+            return self  # the store is being removed or is not writable: SQLite reports it
+        fcntl.flock(self._lock, fcntl.LOCK_EX if self._exclusive else fcntl.LOCK_SH)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+
+
+class DatabaseChecksums(LogLock):
     """Around every change of the database file: one writer at a time."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._list = os.path.join(os.path.dirname(path), "facts.seal")
+        super().__init__(path, exclusive=True)
 
-    def __enter__(self) -> DatabaseChecksums:
-        self._lock = open_lock(self._list)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+    def __enter__(self) -> Self:
+        super().__enter__()
         self._held = _read(self._list)
         there = os.path.exists(self._list)
         if isinstance(self._held, Checksums):
             _write(self._list, self._held._replace(is_open=True), existing=there)
         return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
 
     def check(self, pages: Iterable[int], page_size: int) -> None:
         """Before the pages are written: are the parts that they lie in as written?
@@ -251,11 +290,11 @@ class DatabaseChecksums:
             half = Half(os.urandom(8).hex() if name == UNKNOWN else name, number + 1)
         else:
             half = held.half
-        _write(self._list, Checksums(False, files, half), existing=True)
+        _write(self._list, Checksums(False, files, half, _tag_in_log(self._path)), existing=True)
 
 
 class LexicalChecksums:
-    """The checksums of a lexical index's writer: open from its first file to its last."""
+    """The checksums of a lexical index, which its writer brings up to date when it ends."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -263,45 +302,31 @@ class LexicalChecksums:
         held = _read(self._list)
         self._files = held.files if isinstance(held, Checksums) else {}
         self._broken = not isinstance(held, Checksums)
-        self._write(True, first=not os.path.exists(self._list))
-
-    def note(self) -> None:
-        """Checksums the present files; the writer continues."""
-        self._write(True)
+        self._first = not os.path.exists(self._list)
 
     def finish(self) -> None:
-        """Checksums everything when the last writer ends."""
-        self._write(False)
-
-    def _write(self, is_open: bool, first: bool = False) -> None:
         """Write the list; one that is gone is not made anew, because the store is being deleted."""
         if self._broken:
             return
         files = {}
         for name in _used_files(self._folder):
             try:
-                noted = self._checked(name, is_open)
+                files[name] = self._checked(name)
             except FileNotFoundError:
                 continue  # merged away in the meantime
             except BrokenFooter:
                 self._broken = True
                 write_atomic(self._list, b"", durable=False)
                 return
-            if noted is not None:
-                files[name] = noted
-        self._files = files
-        try:
-            _write(self._list, Checksums(is_open, files), existing=not first)
-        except FileNotFoundError:
-            return  # somebody removes the store
+        known = Checksums(False, files, half_of_lexical(self._folder))
+        with suppress(FileNotFoundError):  # somebody removes the store
+            _write(self._list, known, existing=not self._first)
 
-    def _checked(self, name: str, is_open: bool) -> tuple[FileIdentity, list[int]] | None:
+    def _checked(self, name: str) -> tuple[FileIdentity, list[int]]:
         """Return the known checksum of a file (written once); a new file must match its footer."""
         path = os.path.join(self._folder, name)
         if name in self._files and name != META:
             return self._files[name]
-        if is_open and (name == META or _age(path) < TICK_SECONDS):
-            return None  # it changes, or could change unnoticed
         with open(path, "rb") as file:
             data = file.read()
         if name != META and not footer_fits(data):
@@ -324,39 +349,64 @@ def renew(store: str) -> None:
 def is_lexical_closed(store: str) -> bool:
     """Did the last writer of the lexical index finish?"""
     held = _read(f"{store}/lexical.seal")
-    return isinstance(held, Checksums) and not held.is_open
+    return isinstance(held, Checksums) and not _is_superseded(held, f"{store}/lexical")
 
 
 def wal_pages(path: str) -> tuple[set[int], int]:
     """Return the pages in the write-ahead log, and their size."""
-    found: set[int] = set()
-    try:
-        with open(f"{path}-wal", "rb", 0) as file:
-            header = file.read(32)
-            page_size = int.from_bytes(header[8:12])
-            if len(header) < 32 or not page_size:
-                return found, 4096
-            end = os.fstat(file.fileno()).st_size - 23
-            for at in range(32, end, page_size + 24):  # heads of frames only: a log can be large
-                frame = os.pread(file.fileno(), 16, at)
-                if frame[8:] == header[16:24]:  # else from an earlier cycle of the log
-                    found.add(int.from_bytes(frame[:4]))
-    except FileNotFoundError:
-        return found, 4096
-    return found, page_size
+    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+        header = os.pread(file.fileno(), 32, 0)
+        page_size = int.from_bytes(header[8:12]) if len(header) == 32 else 0
+        return {page for _, page, _ in _frames(file.fileno())}, page_size or 4096
+    return set(), 4096
+
+
+def _tag_in_log(path: str) -> int:
+    """Return the tag of the last transaction in the write-ahead log; NO_LOG where it has none."""
+    found, tag = NO_LOG, UNTAGGED
+    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+        for at, page, committed in _frames(file.fileno()):
+            if page == 1:
+                tag = int.from_bytes(os.pread(file.fileno(), 4, at + _TAG_AT))
+            if committed:
+                found = tag
+    return found
+
+
+def _frames(fd: int) -> Iterator[tuple[int, int, int]]:
+    """Yield place and number of each page in a log, and whether it ends a transaction.
+
+    Only heads of frames are read: a log can be large.
+    """
+    header = os.pread(fd, 32, 0)
+    page_size = int.from_bytes(header[8:12])
+    if len(header) < 32 or not page_size:
+        return
+    for at in range(32, os.fstat(fd).st_size - 23, page_size + 24):
+        frame = os.pread(fd, 16, at)
+        if frame[8:] == header[16:24]:  # else from an earlier cycle of the log
+            yield at + 24, int.from_bytes(frame[:4]), int.from_bytes(frame[4:8])
+
+
+def _is_superseded(known: Checksums, folder: str) -> bool:
+    """Is there a later commit than that of this list, or is it unknown which one it is of?"""
+    if known.is_open or known.half.id == UNKNOWN:
+        return True
+    now = half_of_lexical(folder)
+    return now.id == known.half.id and now.number > known.half.number
 
 
 def _wrong_file(folder: str, known: Checksums, level: CheckLevel) -> str:
     """Return the first file that is not as it was written."""
     for name, (identity, sums) in known.files.items():
-        if known.is_open and name == META:
-            continue
         try:
-            if not _is_intact(f"{folder}/{name}", identity, sums, level, _file_sum):
-                return name
+            if _is_intact(f"{folder}/{name}", identity, sums, level, _file_sum):
+                continue
+            there = name != META
         except FileNotFoundError:
-            if not known.is_open:
-                return name
+            there = False
+        if there or not _is_superseded(known, folder):
+            return name
     return ""
 
 
@@ -465,52 +515,20 @@ def _parse(name: str, data: bytes) -> Checksums | str:
             file, inode, size, modified, changed, *sums = line.split(" ")
             identity = FileIdentity(int(inode), int(size), int(modified), int(changed))
             files[file] = identity, [int(number, 16) for number in sums]
-        word, _, half = state.partition(" ")
-        return Checksums(word == "open", files, parse_half(half))
+        word, name, number, *log = state.split(" ")
+        half = parse_half(f"{name} {number}")
+        return Checksums(word == "open", files, half, *map(int, log))
     except (ValueError, UnicodeDecodeError):
         return f"{name} is not what was written"
 
 
 def _write(path: str, known: Checksums, existing: bool = False) -> None:
-    lines = [f"{'open' if known.is_open else 'closed'} {known.half}"]
+    lines = [f"{'open' if known.is_open else 'closed'} {known.half} {known.log}"]
     for name, (identity, sums) in known.files.items():
         lines.append(" ".join((name, *map(str, identity), *(f"{number:x}" for number in sums))))
     body = "\n".join(lines).encode() + b"\n"
     data = b"%08x\n%s" % (crc32(body), body)
-    write_atomic(path, data, durable=False, existing=existing)
-
-
-class LogHeld:
-    """Around a transaction: blocks checkpoints, so no page of the log goes without a checksum."""
-
-    def __init__(self, path: str) -> None:
-        self._list = os.path.join(os.path.dirname(path), "facts.seal")
-        self._lock = -1
-
-    def __enter__(self) -> None:
-        try:
-            self._lock = open_lock(self._list)
-        except OSError:
-            return  # the store is being removed or is not writable: SQLite reports it
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
-
-    def __exit__(self, *_: object) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
-
-
-class NobodyWrites:
-    """Excludes all transactions while the files of a store are exchanged."""
-
-    def __init__(self, store: str) -> None:
-        self._list = os.path.join(store, "facts.seal")
-
-    def __enter__(self) -> None:
-        self._lock = open_lock(self._list)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
+    write_atomic(path, data, existing=existing)
 
 
 def make_lock(path: str) -> None:
@@ -519,8 +537,3 @@ def make_lock(path: str) -> None:
     if not (os.path.exists(path) and os.path.exists(listed)):
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         os.close(os.open(f"{listed}.lock", flags, 0o600))
-
-
-def open_lock(path: str) -> int:
-    """Open the lock file of a list of checksums."""
-    return os.open(f"{path}.lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)

@@ -14,7 +14,14 @@ from typing import Any
 from weakref import WeakSet
 
 from gitindex.base.errors import NewerSchema, OlderSchema, StoreBusy, StoreError
-from gitindex.store.checksums import DatabaseChecksums, LogHeld, make_lock, wal_pages
+from gitindex.store.checksums import (
+    DatabaseChecksums,
+    LogLock,
+    half_of_database,
+    log_tag,
+    make_lock,
+    wal_pages,
+)
 from gitindex.store.migrations import CURRENT, MIGRATIONS, migrate, schema
 from gitindex.store.sqlite import Connection, connect, connect_as, translated
 
@@ -173,13 +180,20 @@ class WriterDatabase(Database):
     @contextmanager
     def write(self) -> Iterator[None]:
         """As in the base class; afterwards checkpoints a log that has grown."""
-        with LogHeld(self.path):
+        with LogLock(self.path, exclusive=False):
             self._refuse_other_file()
             with super().write():
+                self._mark_log()
                 yield
         with suppress(OSError):
             if os.stat(f"{self.path}-wal").st_size > LOG_BYTES:
                 self._move_log(lambda: None)
+
+    def _mark_log(self) -> None:
+        """Mark the log with the state of the database file that it belongs to; once in each log."""
+        half = half_of_database(os.path.dirname(self.path))
+        if half.number and self.row("PRAGMA application_id")[0] != log_tag(half):
+            self.run(f"PRAGMA application_id={log_tag(half)}")
 
     def _refuse_other_file(self) -> None:
         """Refuse to write if `--force` has replaced the store: the old file is gone."""

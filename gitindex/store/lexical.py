@@ -172,8 +172,6 @@ class LexicalWriter:
         """Make everything added so far durable and visible."""
         with _translated():
             self._writer.commit()
-            if self._checksums is not None:
-                self._checksums.note()
 
     def close(self) -> None:
         """Wait for background merges: after the marker, never before it."""

@@ -10,8 +10,8 @@ from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.query.map.answer import map_picture
-from gitindex.query.symbols import all_symbols
+from gitindex.questions.map import QUESTION as MAP_QUESTION
+from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.view.tree import NOW
 from gitindex.web.frame import freshness_bar
 from gitindex.web.html import Html, element, join, shorten
@@ -42,9 +42,9 @@ def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
     session = WebSession(worktree)
     nothing = WebQuestion()
     health, drawn = HEALTH.answer(session, nothing), MAP.answer(session, nothing)
-    with session.open(NOW) as view:
-        symbols: Answer = dict(all_symbols(view))
-        picture = map_picture(view)
+    with session.page(NOW) as here:
+        symbols = here.ask(SYMBOLS, everything=True)
+        picture = here.ask(MAP_QUESTION, svg=True)["map"]
     shown = {
         "index": (health, Html(HEALTH.render(nothing, health))),
         "map": (drawn, join(_picture(), Html(MAP.render(nothing, drawn)))),

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -17,10 +17,13 @@ from gitindex.base.refusals import refusal, refused
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
+from gitindex.questions.browse import resolve_path
+from gitindex.questions.here import Here, Memories
+from gitindex.questions.table import Question
 from gitindex.store.lexical import return_memory, trim_memory
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import TreeChoice, TreeView, open_tree
+from gitindex.view.tree import TreeChoice, TreeView
 from gitindex.web.highlight import Highlighter
 
 MAX_TEXT = 4_096
@@ -88,6 +91,39 @@ def _problem(name: str, values: list[str]) -> str:
     return f"`{shown}` holds a NUL character" if any("\0" in v for v in (name, *values)) else ""
 
 
+class PageHere(Here):
+    """Where a page asks: at the root, and for all its questions of one tree."""
+
+    def __init__(
+        self, session: WebSession, choice: TreeChoice, memories: Memories, stack: ExitStack
+    ) -> None:
+        super().__init__(session.worktree.root, choice, memories, session.worktree)
+        self._session, self._stack = session, stack
+        self._view: TreeView | None = None
+
+    def ask(self, question: Question, **params: Any) -> Answer:
+        """Ask a question of the table."""
+        return dict(question.ask(self, question.given(**params)))
+
+    @contextmanager
+    def tree(self) -> Iterator[TreeView]:
+        """Yield the tree of this page; it is closed with the page."""
+        if self._view is None:
+            self._view = self._stack.enter_context(super().tree())
+        yield self._view
+
+    def inside(self, file: str) -> str:
+        """Return a path of the tree, also for one in the escaped form that answers show."""
+        if "\\" in file:
+            with self.tree() as view:
+                return resolve_path(view, file)
+        return file.rstrip("/")
+
+    def remember(self, kind: str, view: TreeView, make: Callable[[TreeView], T]) -> T:
+        """Return what `make` makes of a tree, cached for the last few trees."""
+        return self._session.remember(kind, view, make)
+
+
 class WebSession:
     """One worktree and the caches that make the next answer cheap."""
 
@@ -105,20 +141,22 @@ class WebSession:
         self._making = threading.Lock()
 
     @contextmanager
-    def open(self, choice: TreeChoice) -> Iterator[TreeView]:
-        """Open the requested tree behind the gate."""
-        with open_tree(self.worktree, self.worktree.root, choice, self._facts) as view:
-            yield view
+    def page(self, choice: TreeChoice, names: bool = False) -> Iterator[PageHere]:
+        """Yield the place of one page's questions: they see one tree, opened once.
 
-    @contextmanager
-    def open_names(self, choice: TreeChoice) -> Iterator[TreeView]:
-        """The same for questions that follow names: their cache serves one thread at a time."""
-        with self._naming:
-            with self.open(choice) as view:
-                yield view
-            if resident_bytes() > MAX_RESIDENT:
+        `names`: they follow names; that cache serves one thread at a time.
+        """
+        with self._naming if names else nullcontext(), ExitStack() as stack:
+            binding = self.names if names else None
+            yield PageHere(self, choice, Memories(self._facts, self.lexical, binding), stack)
+            if names and resident_bytes() > MAX_RESIDENT:
                 self.names = Memory()
                 _give_back()
+
+    def ask(self, question: Question, choice: TreeChoice, **params: Any) -> Answer:
+        """Ask one question of the table that follows no names."""
+        with self.page(choice) as here:
+            return here.ask(question, **params)
 
     def rest(self) -> None:
         """Forget what was cached: nobody has asked for a while. The next answer reads it again."""

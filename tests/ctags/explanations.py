@@ -1,6 +1,6 @@
 """What we do not count of ctags' output, and the listed classes of definitions only we report.
 
-docs/languages.md lists both for readers; keep them the same.
+docs/languages.md points here.
 """
 
 from __future__ import annotations

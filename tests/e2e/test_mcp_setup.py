@@ -125,9 +125,8 @@ def test_clients_that_hide_the_text_are_given_nothing_else(tmp_path: Path) -> No
     repo = make_quiet(Repo(tmp_path / "repo"))
     for client in ("claude", "codex"):
         assert '"mcp", "--text-only"]' in snippet(CLIENTS[client]).decode()
-        folder = TEMPLATES / "plugins" / {"claude": "claude-code"}.get(client, client)
-        [entry] = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
-        assert entry["args"] == ["mcp", "--text-only"]
+    plugin = json.loads((TEMPLATES / "plugins/claude-code/.mcp.json").read_text())
+    assert plugin["mcpServers"]["gitindex"]["args"] == ["mcp", "--text-only"]
     with Agent(repo.path, tmp_path, "--text-only") as agent:
         found = agent.call("find_symbols", name="helper")
         assert found.structured_content is None
@@ -272,12 +271,11 @@ def test_plugins_and_the_registry_entry_have_our_version_and_tools() -> None:
     plugins = TEMPLATES / "plugins"
     for name in (
         "claude-code/.claude-plugin/plugin.json",
-        "codex/.codex-plugin/plugin.json",
         "gemini-cli/gemini-extension.json",
     ):
         assert json.loads((plugins / name).read_text())["version"] == __version__, name
     skills = [*plugins.rglob("SKILL.md"), *plugins.rglob("GEMINI.md")]
-    assert len(skills) == 3
+    assert len(skills) == 2
     for skill in skills:
         named = set(re.findall(r"`([a-z]+_[a-z_]+)`", skill.read_text()))
         assert named <= BY_NAME.keys()

@@ -1,4 +1,4 @@
-"""The tutorial and the README's screen, executed command by command."""
+"""Every console example of the book, and the README's commands, executed one by one."""
 
 from __future__ import annotations
 
@@ -77,6 +77,27 @@ def test_the_tutorial_is_true(home: Path) -> None:
         if " && cd " in command:
             folder = folder / "shop"
     assert folder != home
+
+
+OTHERS = [
+    page
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    if page.name != "tutorial.md" and "```console" in page.read_text()
+]
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=[page.name for page in OTHERS])
+def test_console_examples_of_other_pages_are_true(page: Path, home: Path) -> None:
+    """They stand in the project of the tutorial, after its installation."""
+    set_up = [*console((ROOT / "docs/tutorial.md").read_text())]
+    wait = next(at for at, one in enumerate(set_up) if one.command == "gitindex wait")
+    folder = home
+    for command, _ in set_up[: wait + 1]:
+        assert say(command, folder)[0] == 0, command
+        folder = folder / "shop" if " && cd " in command else folder
+    for command, shown in console(page.read_text()):
+        _, said = say(command, folder)
+        assert matches(shown, said), f"$ {command}\n{said}\n--- the page says\n{shown}"
 
 
 SKIPPED = ("pipx ", "cd ", "make ")

@@ -25,7 +25,7 @@ def _doors(repo: Repo) -> dict[str, Callable[[], object]]:
     path = str(repo.path)
     return {
         "command": lambda: refreshing.index(path),
-        "install": lambda: indexing.install(path),
+        "install": lambda: indexing.install(path, "auto", False, False, False),
         "mcp create": lambda: lifecycle.create(repo.worktree),
         "mcp reindex": lambda: lifecycle.reindex(repo.worktree),
         "program": IndexCoordinator(path).reindex_incremental,

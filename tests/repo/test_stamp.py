@@ -21,6 +21,7 @@ from gitindex.freshness.stamp import (
     read_stamp,
 )
 from gitindex.install.aliases import install_aliases
+from gitindex.store.connection import open_writer
 from tests.support import Repo
 
 UNSEEN = {"GITINDEX": "0"}
@@ -98,3 +99,26 @@ def test_only_a_whole_stamp_is_one() -> None:
         assert part is None or part.runs[-1].digest != "d"
     for bad in (b"", b"run 1 2\n", b"\xff", data.replace(b"v3", b"v2"), data + b"x\n"):
         assert parse_stamp(bad) is None
+
+
+def test_git_fresh_leaves_the_judgement_of_a_log_to_python(quiet: Repo) -> None:
+    """An old log, put back, would change every answer; that of a live or killed writer is its own."""
+    install_aliases()
+    assert quiet.git("fresh") == "fresh\n"
+    database = open_writer(quiet.worktree.database)
+    with database.write():
+        database.run("UPDATE names SET text='x' || text")
+    log = Path(f"{quiet.worktree.database}-wal")
+    old = log.read_bytes()
+    assert quiet.git("fresh").startswith("fresh: "), "by Python"
+    with database.write():
+        database.run("UPDATE names SET text=substr(text, 2)")
+    database.close()
+    assert quiet.git("fresh") == "fresh\n"
+    log.write_bytes(old)
+    assert quiet.try_git("fresh").returncode == 4
+    assert "facts.db-wal is not what was written" in quiet.gitindex("status").stdout
+    assert quiet.gitindex("grep", "helper").stderr.startswith("gitindex: answered by a live scan")
+    assert quiet.gitindex("index").returncode == 0
+    assert quiet.gitindex("verify", "--full").returncode == 0
+    assert quiet.git("fresh") == "fresh\n"

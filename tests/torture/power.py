@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitindex.base.vocabulary import IndexState
+from gitindex.freshness.observation import DAMAGED, prove
 from tests.e2e.test_faults import STRACE, Subject
 from tests.torture import Clock
 from tests.torture.kills import prepare
@@ -241,11 +242,16 @@ class Record:
         assert {"completion_marker.json", "main"} <= named, "the record holds no marker or stamp"
 
     def cut(self, rng: random.Random, keeps_syncs: bool = True) -> bool:
-        """The power is gone at a random point; True if the index is then called fresh."""
+        """The power is gone at a random point; True if the index is then called fresh.
+
+        A disk that keeps what was synced is never called damaged.
+        """
         restore(self._before, self.path)
         disk = Disk(rng, keeps_syncs)
         disk.play(self._steps[: rng.randint(1, len(self._steps) + len(self._steps) // 8)])
         disk.cut()
+        proof = prove(self.subject.repo.worktree)
+        assert not keeps_syncs or DAMAGED not in (proof.message or ""), proof
         return self.subject.repo.verdict().state is IndexState.FRESH
 
 

@@ -1,8 +1,9 @@
 """I-41: after any damage the documented remedy, `index` or else `index --force`, repairs the index.
 
 A case damages one file of the store or of `.llmc`, or puts an older or a foreign copy of a file, or of a
-half of the store, in its place. Before the remedy an answer is right or refused; after it `verify --full`
-holds. `kinds` on the page counts states by kind of file, and answers by what became of them.
+half of the store, in its place; every kind of file as often as any other. Before the remedy an answer is
+right or refused; after it `verify --full` holds. `kinds` on the page counts states by kind of file, and
+answers by what became of them.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from gitindex.query.symbols import SymbolQuery, list_symbols
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.store import checksums
+from gitindex.store.connection import open_writer
 from gitindex.view.snapshot import GateClosed, verdict
-from gitindex.view.tree import open_tree
+from gitindex.view.tree import TreeView, open_tree
 from tests.support import Repo
 from tests.torture import Clock
 from tests.torture.damage import harm
 
-NAMES = [f"name_{number:02d}" for number in range(6)]
-WORDS = ["lantern", "harbour", "thimble", "orchard", "compass", "zeppelin"]
+NAMES = [f"name_{number:02d}" for number in range(4)]
+WORDS = ["lantern", "harbour", "thimble", "zeppelin"]
 """A word of each file, in a comment: only the lexical index knows where it is."""
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.")
 HALVES = {
@@ -48,6 +50,7 @@ HALVES = {
         "lexical.seal",
     ),
     "stamps": ("published",),
+    "log": ("facts.db-wal",),
 }
 KEPT = ("runner.lock", "facts.seal.lock", "log", "log.1", "spool", "taken", "runner.alive")
 """Locks and events: their content is no state of the index."""
@@ -72,9 +75,33 @@ class Subject:
         with self._idle():
             self._copy(self.repo, self.others["old"])
             self._copy(foreign, self.others["foreign"])
-        self.repo.write("m0.py", f"def {NAMES[-1]}():\n    return {NAMES[1]}(1)  # {WORDS[-1]}\n")
-        self.repo.commit()
-        self.repo.index()
+        self._version = 0
+        self.grow_old()
+
+    def grow_old(self) -> None:
+        """Unless this has happened since the store was last built: keep a copy of it, and commit more.
+
+        The log of the copy holds transactions that were undone since.
+        """
+        name = checksums.half_of_database(str(self.store)).id
+        old = self.others["old"]
+        kept = checksums.half_of_database(f"{old}/store").id
+        if name == kept and self._version:
+            return
+        shutil.rmtree(old)
+        self._copy(self.repo, old)
+        database = open_writer(self.repo.worktree.database)
+        with database.write():
+            database.run("UPDATE names SET text='x' || text")
+        shutil.copyfile(self.store / "facts.db-wal", old / "store/facts.db-wal")
+        with database.write():
+            database.run("UPDATE names SET text=substr(text, 2)")
+        database.close()
+        self._version += 1
+        text = f"def {NAMES[-1]}():\n    return {NAMES[1]}({self._version})  # {WORDS[-1]}\n"
+        self.repo.write("m0.py", text)
+        self.repo.git("commit", "-q", "-a", "-m", "more")
+        refresh_now(RefreshRequest(self.repo.worktree, "index"))
 
     @contextmanager
     def _idle(self) -> Iterator[None]:
@@ -104,9 +131,15 @@ class Subject:
 
 
 def _damage_file(subject: Subject, rng: random.Random) -> str:
-    path = rng.choice(subject.files())
-    kind, data = subject.kind(path), path.read_bytes()
     how = rng.choice(["harm"] * 5 + ["remove", "empty", "garbage", "old", "foreign"])
+    if how == "old":
+        subject.grow_old()
+    kinds: dict[str, list[Path]] = {}
+    for path in subject.files():
+        kinds.setdefault(subject.kind(path), []).append(path)
+    kind = rng.choice(sorted(kinds))
+    path = rng.choice(kinds[kind])
+    data = path.read_bytes()
     if how == "harm" and data:
         _, changed = harm(rng, data)
         path.write_bytes(changed)
@@ -141,6 +174,8 @@ def put_back(subject: Subject, rng: random.Random, how: str, paths: list[Path]) 
 
 def _damage_half(subject: Subject, rng: random.Random) -> str:
     how, half = rng.choice(["old", "foreign"]), rng.choice(sorted(HALVES))
+    if how == "old":
+        subject.grow_old()
     put_back(subject, rng, how, [subject.store / name for name in HALVES[half]])
     return f"{how} {half}"
 
@@ -173,16 +208,23 @@ def _answers(subject: Subject, name: str) -> Iterator[tuple[str, Callable[[Any],
 def ask(subject: Subject, clock: Clock, name: str, what: str) -> None:
     """Every answer that says fresh is right."""
     checksums._intact.clear()  # as in a process that has read nothing yet
-    for question, is_right in _answers(subject, name):
-        try:
-            with open_tree(subject.repo.worktree, ".") as view:
-                right = is_right(view)
-                fresh = verdict(view.served).freshness is FreshnessState.FRESH
-        except (GitIndexError, GateClosed):
-            clock.count(f"{question} refused")
-            continue
-        assert right or not fresh, (what, question, name, "wrong and fresh")
-        clock.count(f"{question} {'right' if right else 'not fresh'}")
+    questions = list(_answers(subject, name))
+    try:
+        with open_tree(subject.repo.worktree, ".") as view:
+            for question, is_right in questions:
+                clock.count(f"{question} {_ask(view, is_right, (what, question, name))}")
+    except (GitIndexError, GateClosed):
+        clock.count("all refused")
+
+
+def _ask(view: TreeView, is_right: Callable[[Any], bool], what: tuple[str, ...]) -> str:
+    try:
+        right = is_right(view)
+    except GitIndexError:
+        return "refused"
+    fresh = verdict(view.served).freshness is FreshnessState.FRESH
+    assert right or not fresh, (what, "wrong and fresh")
+    return "right" if right else "not fresh"
 
 
 def _is_verified(subject: Subject) -> bool:

@@ -13,8 +13,8 @@ COMPLEXITY = 12
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 2751,
-    "cli": 3150,
+    "base": 2790,
+    "cli": 2990,
     "edit": 1290,
     "extract": 1792,
     "filestate": 1735,
@@ -22,17 +22,17 @@ LINES = {
     "git": 4469,
     "install": 1833,
     "languages": 9440,
-    "lsp": 490,
+    "lsp": 471,
     "maintenance": 1083,
-    "mcp": 1300,
-    "questions": 3900,
-    "query": 17950,
+    "mcp": 1285,
+    "questions": 4660,
+    "query": 18030,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2450,
-    "store": 5940,
+    "store": 5960,
     "view": 1129,
-    "web": 3700,
+    "web": 3130,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 118

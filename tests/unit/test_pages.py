@@ -1,4 +1,7 @@
-"""The pages of this repository: up to date, no dead name, no pointer to a file outside it."""
+"""The pages of this repository: up to date, no dead name, no pointer to a file outside it.
+
+tests/unit/test_book.py checks what the user's pages say.
+"""
 
 from __future__ import annotations
 
@@ -91,12 +94,13 @@ def test_pages_name_files_that_exist() -> None:
         for name in re.findall(
             r"(?<![\w/.])((?:gitindex|docs|tests|hooks|bench)/[\w/.-]+\.\w+)", prose
         ):
-            assert (ROOT / name).exists(), (page.name, name)
+            if not re.search(r"NAME|EXT", name):  # to be filled in
+                assert (ROOT / name).exists(), (page.name, name)
 
 
 def test_the_index_of_pages_names_every_page() -> None:
     page = (ROOT / "docs/README.md").read_text()
-    linked = set(re.findall(r"\]\(([\w.]+\.md)\)", page))
+    linked = set(re.findall(r"\]\(([\w.-]+\.md)\)", page))
     assert linked == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
 
 

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer
-from gitindex.cli.terminal import say
+from gitindex.cli.printing import Reply
 from gitindex.filestate import FileStateService
-from gitindex.filestate.decisions import (
-    MAX_PROOF_BYTES,
-    check,
-    commit,
-    parse_proof,
-)
+from gitindex.filestate.decisions import MAX_PROOF_BYTES, check, commit, parse_proof
 from gitindex.store import decisions as table
-from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.store.connection import open_writer
 from gitindex.view.tree import open_tree
 
 
-def decide_commit(proof: str, path: str = ".", as_json: bool = False) -> int:
+def decide_commit(proof: str, path: str = ".") -> Reply:
     """Store a decision if its proof is valid."""
     parsed = parse_proof(_read_proof(proof))
     worktree = find_worktree(path)
-
-    def decide() -> dict[str, Any]:
-        with open_tree(worktree, path) as view:
-            hashes = check(FileStateService(view), parsed)
-            head = view.served.seen.head.commit or ""
-        database = open_writer(worktree.database)
-        try:
-            made = commit(database, parsed, hashes, head)
-        finally:
-            database.close()
-        return {"status": "ok", "id": made, "signature": parsed.signature}
-
-    return print_answer(decide, as_json, lambda made: say(f"decision {made['id']} accepted"))
+    with open_tree(worktree, path) as view:
+        hashes = check(FileStateService(view), parsed)
+        head = view.served.seen.head.commit or ""
+    database = open_writer(worktree.database)
+    try:
+        made = commit(database, parsed, hashes, head)
+    finally:
+        database.close()
+    answer = {"status": "ok", "id": made, "signature": parsed.signature}
+    return Reply(answer, [f"decision {made} accepted"])
 
 
 def _read_proof(name: str) -> str:
@@ -53,8 +44,10 @@ def _read_proof(name: str) -> str:
 
 def decide_forget(decision_id: int, path: str = ".") -> int:
     """Re-open the question that a decision answered."""
-    _reader(path).close()
-    database = open_writer(find_worktree(path).database)
+    file = find_worktree(path).database
+    if not os.path.exists(file):
+        raise NotIndexed
+    database = open_writer(file)
     try:
         gone = table.forget(database, decision_id)
     finally:
@@ -62,10 +55,3 @@ def decide_forget(decision_id: int, path: str = ".") -> int:
     if not gone:
         raise GitIndexError(f"no decision {decision_id}", "see `gitindex decide list`", Exit.NO)
     return int(Exit.OK)
-
-
-def _reader(path: str) -> Database:
-    database = open_reader(find_worktree(path).database)
-    if database is None:
-        raise NotIndexed
-    return database

@@ -10,10 +10,10 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.output import print_json
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_closed, tree_choice
+from gitindex.cli.printing import print_closed
 from gitindex.cli.terminal import say
 from gitindex.view.snapshot import GateClosed
-from gitindex.view.tree import open_tree
+from gitindex.view.tree import TreeChoice, open_tree
 
 
 def write_export(form: str, path: str, at: str, staged: bool, output: str, as_json: bool) -> int:
@@ -22,8 +22,10 @@ def write_export(form: str, path: str, at: str, staged: bool, output: str, as_js
 
     if as_json and output == "-":
         raise GitIndexError("--json tells what was written: give a file with -o", code=Exit.USAGE)
+    if at and staged:
+        raise GitIndexError("--at and --staged exclude each other", code=Exit.USAGE)
     try:
-        with open_tree(find_worktree(path), path, tree_choice(at, staged)) as view:
+        with open_tree(find_worktree(path), path, TreeChoice(at=at, staged=staged)) as view:
             if output == "-":
                 seen = sys.stdout.isatty()  # programs get the raw bytes, a terminal does not
                 for piece in export(view, form):
@@ -35,10 +37,7 @@ def write_export(form: str, path: str, at: str, staged: bool, output: str, as_js
                 _write(output, data)
                 _say_written(form, output, len(data), as_json)
     except GateClosed as closed:
-        if as_json:
-            print_json(closed.envelope)
-            return int(Exit.GATED)
-        return print_closed(closed)
+        return print_closed(closed, as_json)
     return int(Exit.OK)
 
 

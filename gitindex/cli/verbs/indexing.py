@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from gitindex.base.errors import Exit
@@ -13,7 +14,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import in_tree, print_answer
+from gitindex.cli.printing import Reply, print_reply
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.git.hook_switch import note_switch
@@ -21,7 +22,7 @@ from gitindex.install import hooks
 from gitindex.query.health import skipped_paths
 from gitindex.refresh import public_files
 from gitindex.refresh.spool import INSTALL, append_event
-from gitindex.view.tree import NOW, TreeView
+from gitindex.view.tree import open_tree
 
 
 def status(
@@ -31,7 +32,7 @@ def status(
     from gitindex.freshness.report import show_status
 
     if skipped:
-        return list_skipped(path, as_json)
+        return print_reply(partial(list_skipped, path), as_json)
     form = "json" if as_json else "short" if short else "brief" if no_edits else "text"
     return show_status(form, path, clean=clean)
 
@@ -59,17 +60,10 @@ PURGE_SECONDS = 60.0
 """How long `uninstall --purge` waits for a runner that started before the hooks were removed."""
 
 
-def install(
-    path: str = ".",
-    mode: str = "auto",
-    everywhere: bool = False,
-    write: bool = False,
-    as_json: bool = False,
-    references: bool = False,
-) -> int:
+def install(path: str, mode: str, everywhere: bool, write: bool, references: bool) -> Reply:
     """Opt in, install the hooks, and start the first index in the background."""
     if everywhere:
-        return _print_installed(hooks.install_for_user(mode), as_json)
+        return _installed(hooks.install_for_user(mode))
     worktree = find_worktree(path)
     check_owner(worktree)
     os.umask(0o077)
@@ -81,17 +75,10 @@ def install(
         hooks.install_references(worktree)
     append_event(worktree, INSTALL)
     hooks.start_runner(worktree)
-    enabled = note_switch(worktree)
-    code = _print_installed(states, as_json, enabled, written)
-    if sys.stdout.isatty() and enabled and not as_json:
-        say("Indexing HEAD in the background: `gitindex wait` shows the progress and waits for it.")
-        say("Then try `gitindex search WORDS`, or `gitindex --help` for everything else.")
-    return code
+    return _installed(states, note_switch(worktree), written, sys.stdout.isatty())
 
 
-def uninstall(
-    path: str = ".", everywhere: bool = False, purge: bool = False, as_json: bool = False
-) -> int:
+def uninstall(path: str, everywhere: bool, purge: bool) -> Reply:
     """Remove our hooks. The index stays, unless `purge` is given."""
     from gitindex.install import aliases
 
@@ -100,35 +87,25 @@ def uninstall(
         removed.append(f"include.path {aliases.IN_CLONE}")
     left = [] if everywhere else hooks.left_over(find_worktree(path))
     answer: dict[str, Any] = {"status": "ok", "removed": removed, "kept": left}
+    lines = [f"removed gitindex from {safe_text(what)}" for what in removed]
+    lines += [
+        f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place"
+        for hook in left
+    ]
+    lines += [] if removed else ["no hook of gitindex is installed"]
+    code = Exit.NO if left else Exit.OK
     if purge:
-        answer |= {"index": _remove_index(find_worktree(path), PURGE_SECONDS)}
-
-    def text(_answer: dict[str, Any]) -> None:
-        for what in removed:
-            say(f"removed gitindex from {safe_text(what)}")
-        for hook in left:
-            say(f"kept {safe_text(hook)}: your previous hook; another hook now occupies its place")
-        if not removed:
-            say("no hook of gitindex is installed")
-        if purge:
-            say(answer["index"]["message"])
-
-    if purge and answer["index"]["outcome"] != ManageOutcome.CLEARED:
-        return print_answer(lambda: answer, as_json, text, lambda _: Exit.ERROR)
-    return print_answer(lambda: answer, as_json, text, lambda _: Exit.NO if left else Exit.OK)
+        answer["index"] = index = _remove_index(find_worktree(path), PURGE_SECONDS)
+        lines.append(index["message"])
+        code = code if index["outcome"] == ManageOutcome.CLEARED else Exit.ERROR
+    return Reply(answer, lines, code)
 
 
-def clear(path: str = ".", as_json: bool = False) -> int:
+def clear(path: str) -> Reply:
     """Remove the store and the public files; the next `gitindex index` rebuilds them."""
-    worktree = find_worktree(path)
-
-    def code(answer: dict[str, Any]) -> int:
-        return int(Exit.OK if answer["outcome"] == ManageOutcome.CLEARED else Exit.ERROR)
-
-    def ask() -> dict[str, Any]:
-        return {"status": "ok", **_remove_index(worktree)}
-
-    return print_answer(ask, as_json, lambda answer: say(answer["message"]), code)
+    done = _remove_index(find_worktree(path))
+    code = Exit.OK if done["outcome"] == ManageOutcome.CLEARED else Exit.ERROR
+    return Reply({"status": "ok", **done}, [done["message"]], code)
 
 
 def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
@@ -143,71 +120,67 @@ def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
     return {"outcome": str(done.outcome), "message": done.message}
 
 
-def template(folder: str, temporary: bool = False, as_json: bool = False) -> int:
+def template(folder: str, temporary: bool) -> Reply:
     """Write a git template directory that makes new clones index themselves."""
     from gitindex.install.git_template import write_template
 
-    answer = {"status": "ok", "notes": write_template(folder, temporary)}
-    return print_answer(lambda: answer, as_json, lambda _: [*map(say, answer["notes"])])
+    notes = write_template(folder, temporary)
+    return Reply({"status": "ok", "notes": notes}, notes)
 
 
-def install_aliases(as_json: bool = False) -> int:
+def install_aliases() -> Reply:
     """Define `git fresh` and `git idx` for this user; returns 1 if a name was taken."""
     from gitindex.install import aliases
 
     found = aliases.install_aliases()
-    answer = {"status": "ok", "aliases": [alias._asdict() for alias in found]}
-
-    def text(_answer: dict[str, Any]) -> None:
-        for alias in found:
-            taken = "" if alias.installed else ": you have an alias of that name, it stays"
-            say(f"git {alias.name}{taken}")
-
-    done = all(alias.installed for alias in found)
-    return print_answer(lambda: answer, as_json, text, lambda _: Exit.OK if done else Exit.NO)
+    taken = ": you have an alias of that name, it stays"
+    lines = [f"git {alias.name}{'' if alias.installed else taken}" for alias in found]
+    code = Exit.OK if all(alias.installed for alias in found) else Exit.NO
+    return Reply({"status": "ok", "aliases": [a._asdict() for a in found]}, lines, code)
 
 
-def uninstall_aliases(as_json: bool = False) -> int:
+def uninstall_aliases() -> Reply:
     """Remove the aliases."""
     from gitindex.install import aliases
 
     removed = aliases.uninstall_aliases()
     answer = {"status": "ok", "removed": removed}
-    return print_answer(
-        lambda: answer, as_json, lambda _: say("removed" if removed else "not installed")
-    )
+    return Reply(answer, ["removed" if removed else "not installed"])
 
 
-def list_skipped(path: str = ".", as_json: bool = False) -> int:
+def list_skipped(path: str) -> Reply:
     """List every tracked path without content in the index, and why."""
-
-    def question(view: TreeView) -> dict[str, Any]:
-        return view.envelope(skipped=skipped_paths(view))
-
-    def text(answer: dict[str, Any]) -> None:
-        for row in answer["skipped"]:
-            say(f"{row['reason']:<14} {shown_path(row['path'])}")
-
-    return print_answer(in_tree(path, NOW, question), as_json, text)
+    with open_tree(find_worktree(path), path) as view:
+        answer = view.envelope(skipped=skipped_paths(view))
+    rows = answer["skipped"]
+    return Reply(answer, [f"{row['reason']:<14} {shown_path(row['path'])}" for row in rows])
 
 
-def _print_installed(
-    states: list[hooks.HookState], as_json: bool, enabled: bool = True, written: Sequence[str] = ()
-) -> int:
-    """Print what was installed; `written` are files of hook managers that were edited instead."""
+def _installed(
+    states: list[hooks.HookState],
+    enabled: bool = True,
+    written: Sequence[str] = (),
+    person: bool = False,
+) -> Reply:
+    """Say what was installed; `written` are files of hook managers that were edited instead."""
     done = bool(written) or all(hook.state == "installed" for hook in states)
     fields = [_hook_fields(hook) for hook in states]
     answer = {"status": "ok", "hooks": fields, "written": [*written], "enabled": enabled}
+    lines = [
+        f"gitindex written to {safe_text(path)}: commit it, or leave it to this clone"
+        for path in written
+    ] or [line for hook in states for line in _hook_lines(hook)]
+    if not enabled:
+        lines.append("hooks are disabled (gitindex.enabled is false)")
+    elif person:
+        lines += NEXT
+    return Reply(answer, lines, Exit.OK if done else Exit.NO)
 
-    def text(_answer: dict[str, Any]) -> None:
-        if written:
-            _say_written(written)
-        else:
-            _say_installed(states)
-        if not enabled:
-            say("hooks are disabled (gitindex.enabled is false)")
 
-    return print_answer(lambda: answer, as_json, text, lambda _: Exit.OK if done else Exit.NO)
+NEXT = (
+    "Indexing HEAD in the background: `gitindex wait` shows the progress and waits for it.",
+    "Then try `gitindex search WORDS`, or `gitindex --help` for everything else.",
+)
 
 
 def _hook_fields(hook: hooks.HookState) -> dict[str, Any]:
@@ -216,17 +189,11 @@ def _hook_fields(hook: hooks.HookState) -> dict[str, Any]:
     return fields | {"advice": None if advice is None else advice._asdict()}
 
 
-def _say_installed(states: list[hooks.HookState]) -> None:
-    for hook in states:
-        path = safe_text(hook.path)
-        if hook.advice is None:
-            say(f"gitindex {hook.state} at {path} ({hook.via})")
-        else:
-            say(f"left alone: {path}: {safe_text(hook.why)}")
-            say(f"  add to {safe_text(hook.advice.file)}:")
-            say(safe_text(hook.advice.lines, keep="\n").rstrip())
-
-
-def _say_written(written: Sequence[str]) -> None:
-    for path in written:
-        say(f"gitindex written to {safe_text(path)}: commit it, or leave it to this clone")
+def _hook_lines(hook: hooks.HookState) -> Iterator[str]:
+    path = safe_text(hook.path)
+    if hook.advice is None:
+        yield f"gitindex {hook.state} at {path} ({hook.via})"
+        return
+    yield f"left alone: {path}: {safe_text(hook.why)}"
+    yield f"  add to {safe_text(hook.advice.file)}:"
+    yield safe_text(hook.advice.lines, keep="\n").rstrip()

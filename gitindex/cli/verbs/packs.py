@@ -1,4 +1,4 @@
-"""Verbs that share facts between clones: plain functions that return an exit code."""
+"""Commands that share facts between clones."""
 
 from __future__ import annotations
 
@@ -8,61 +8,39 @@ from typing import Any
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import print_answer
+from gitindex.cli.printing import Reply
 from gitindex.cli.progress import progress_bar
-from gitindex.cli.terminal import say
 from gitindex.sharing import packs
 from gitindex.sharing.imports import check_imports
 from gitindex.sharing.manifest import Manifest
 
 
-def create(path: str, rev: str, output: str, key: str, as_json: bool) -> int:
+def create(path: str, rev: str, output: str, key: str) -> Reply:
     """Write a pack file."""
-
-    def made() -> dict[str, Any]:
-        with progress_bar("packing") as report:
-            pack = packs.create(find_worktree(path), rev, output, key, report)
-        signed = os.path.exists(f"{pack.path}.sig")
-        size = os.path.getsize(pack.path)
-        return _fields(pack.manifest) | {
-            "file": safe_text(pack.path),
-            "bytes": size,
-            "signed": signed,
-        }
-
-    def text(answer: dict[str, Any]) -> None:
-        signed = "signed" if answer["signed"] else "not signed"
-        say(f"{answer['file']}: {answer['blobs']} blobs, {answer['bytes']} bytes, {signed}")
-
-    return print_answer(made, as_json, text)
+    with progress_bar("packing") as report:
+        pack = packs.create(find_worktree(path), rev, output, key, report)
+    signed, size = os.path.exists(f"{pack.path}.sig"), os.path.getsize(pack.path)
+    file, blobs = safe_text(pack.path), pack.manifest.blobs
+    answer = _fields(pack.manifest) | {"file": file, "bytes": size, "signed": signed}
+    how = "signed" if signed else "not signed"
+    return Reply(answer, [f"{file}: {blobs} blobs, {size} bytes, {how}"])
 
 
-def push(path: str, rev: str, dest: str, key: str, as_json: bool) -> int:
+def push(path: str, rev: str, dest: str, key: str) -> Reply:
     """Make a pack and put it at a destination."""
-
-    def pushed() -> dict[str, Any]:
-        with progress_bar("packing") as report:
-            return _fields(packs.push(find_worktree(path), rev, dest, key, report))
-
-    return print_answer(
-        pushed, as_json, lambda answer: say(f"pushed {answer['name']}: {answer['blobs']} blobs")
-    )
+    with progress_bar("packing") as report:
+        answer = _fields(packs.push(find_worktree(path), rev, dest, key, report))
+    return Reply(answer, [f"pushed {answer['name']}: {answer['blobs']} blobs"])
 
 
-def pull(path: str, dest: str, as_json: bool) -> int:
+def pull(path: str, dest: str) -> Reply:
     """Adopt the nearest pack."""
     worktree = find_worktree(path)
-
-    def pulled() -> dict[str, Any]:
-        with progress_bar("pulling") as report:
-            found = packs.pull(worktree, dest, report)
-        packs.start_verification(worktree)
-        return {"status": "ok", **pull_fields(found)}
-
-    def code(answer: dict[str, Any]) -> int:
-        return int(Exit.NO if answer["outcome"] == "none" else Exit.OK)
-
-    return print_answer(pulled, as_json, lambda answer: say(pull_line(answer)), code)
+    with progress_bar("pulling") as report:
+        fields = pull_fields(packs.pull(worktree, dest, report))
+    packs.start_verification(worktree)
+    code = Exit.NO if fields["outcome"] == "none" else Exit.OK
+    return Reply({"status": "ok", **fields}, [pull_line(fields)], code)
 
 
 def pull_fields(found: packs.Pulled) -> dict[str, Any]:
@@ -87,55 +65,36 @@ def pull_line(answer: dict[str, Any]) -> str:
     return f"adopted {answer['name']}: {answer['blobs']} blobs, {signer}{behind}"
 
 
-def list_packs(path: str, dest: str, as_json: bool) -> int:
+def list_packs(path: str, dest: str) -> Reply:
     """List the packs at a destination."""
-
-    def listed() -> dict[str, Any]:
-        found = packs.list_packs(find_worktree(path), dest)
-        rows = [{"name": p.name, "commitsBehind": p.distance, "usable": p.usable} for p in found]
-        return {"status": "ok", "packs": rows}
-
-    def text(answer: dict[str, Any]) -> None:
-        for row in answer["packs"]:
-            behind = row["commitsBehind"]
-            where = (
-                "not an ancestor" if behind is None else f"{counted(behind, 'commits')} behind HEAD"
-            )
-            say(f"{row['name']}  {where}{'' if row['usable'] else '; other version'}")
-
-    def code(answer: dict[str, Any]) -> int:
-        return int(Exit.OK if answer["packs"] else Exit.NO)
-
-    return print_answer(listed, as_json, text, code)
+    found = packs.list_packs(find_worktree(path), dest)
+    rows = [{"name": p.name, "commitsBehind": p.distance, "usable": p.usable} for p in found]
+    code = Exit.OK if rows else Exit.NO
+    return Reply({"status": "ok", "packs": rows}, map(_pack_line, rows), code)
 
 
-def verify(path: str, file: str, as_json: bool) -> int:
+def _pack_line(row: dict[str, Any]) -> str:
+    behind = row["commitsBehind"]
+    where = "not an ancestor" if behind is None else f"{counted(behind, 'commits')} behind HEAD"
+    return f"{row['name']}  {where}{'' if row['usable'] else '; other version'}"
+
+
+def verify(path: str, file: str) -> Reply:
     """Check a pack file."""
-
-    def text(answer: dict[str, Any]) -> None:
-        signer = safe_text(answer["signer"]) or "nobody"
-        say(f"{answer['name']}: {answer['blobs']} blobs, signed by {signer}, whole")
-
-    return print_answer(lambda: packs.verify_file(find_worktree(path), file), as_json, text)
+    answer = packs.verify_file(find_worktree(path), file)
+    signer = safe_text(answer["signer"]) or "nobody"
+    line = f"{answer['name']}: {answer['blobs']} blobs, signed by {signer}, whole"
+    return Reply(answer, [line])
 
 
-def check(path: str, as_json: bool) -> int:
+def check(path: str) -> Reply:
     """Verify imported facts now by deriving them again."""
-
-    def checked() -> dict[str, Any]:
-        with progress_bar("verifying") as report:
-            return check_imports(find_worktree(path), report)
-
-    def text(answer: dict[str, Any]) -> None:
-        if answer["rejected"]:
-            say(f"wrong facts, signed by {', '.join(answer['rejected'])}: the index is built anew")
-        else:
-            say(f"{answer['left']} blobs of packs are not verified")
-
-    def code(answer: dict[str, Any]) -> int:
-        return int(Exit.NO if answer["left"] or answer["rejected"] else Exit.OK)
-
-    return print_answer(checked, as_json, text, code)
+    with progress_bar("verifying") as report:
+        answer = check_imports(find_worktree(path), report)
+    line = f"{answer['left']} blobs of packs are not verified"
+    if answer["rejected"]:
+        line = f"wrong facts, signed by {', '.join(answer['rejected'])}: the index is built anew"
+    return Reply(answer, [line], Exit.NO if answer["left"] or answer["rejected"] else Exit.OK)
 
 
 def _fields(manifest: Manifest) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
-from gitindex.cli.printing import print_answer
-from gitindex.cli.terminal import say
+from gitindex.cli.printing import Reply
 from gitindex.questions.semantic_status import job_line
 from gitindex.refresh.scope import FULL, RefreshScope
 
@@ -18,13 +17,7 @@ if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome
 
 
-def run(
-    names: list[str],
-    path: str = ".",
-    only: list[str] | None = None,
-    seconds: float | None = None,
-    as_json: bool = False,
-) -> int:
+def run(names: list[str], path: str, only: list[str], seconds: float) -> Reply:
     """Run the indexers of some contexts, or of all whose indexer is installed."""
     from gitindex.cli.progress import progress_bar
     from gitindex.semantic.jobs import SemanticRequest
@@ -32,18 +25,14 @@ def run(
 
     os.umask(0o077)
     worktree = find_worktree(path)
-    seconds = seconds or None
     scope = _scope(worktree.root, path, only) if only else FULL
     with progress_bar("semantic") as report:
-        outcomes = run_jobs(worktree, SemanticRequest(tuple(names), scope, seconds), report)
+        request = SemanticRequest(tuple(names), scope, seconds or None)
+        outcomes = run_jobs(worktree, request, report)
     jobs = [_fields(outcome) for outcome in outcomes]
-
-    def text(_answer: dict[str, Any]) -> None:
-        for job in jobs:
-            say(safe_text(f"{job['context']:<40} {job_line(job)}"))
-
+    lines = [safe_text(f"{job['context']:<40} {job_line(job)}") for job in jobs]
     code = _code({outcome.job.status for outcome in outcomes})
-    return print_answer(lambda: {"status": "ok", "jobs": jobs}, as_json, text, lambda _: code)
+    return Reply({"status": "ok", "jobs": jobs}, lines, code)
 
 
 def _code(states: set[JobStatus]) -> int:

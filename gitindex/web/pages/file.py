@@ -2,107 +2,40 @@
 
 from __future__ import annotations
 
-import difflib
-import os
-from typing import Any
-
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import counted, path_fields, safe_text
-from gitindex.extract.terms import decode_text
-from gitindex.query.read import MAX_LINES, LineRange, read_lines
-from gitindex.query.symbols import outline
-from gitindex.view.tree import TreeChoice, TreeView
+from gitindex.base.escape import counted
+from gitindex.query.read import MAX_LINES
+from gitindex.questions.browse import QUESTION as BROWSE
+from gitindex.questions.outline import QUESTION as OUTLINE
+from gitindex.questions.read import QUESTION as READ
 from gitindex.web.html import Html, element, join, link, shorten
-from gitindex.web.pages.folders import folder_list, list_folder
+from gitindex.web.pages.folders import folder_list
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
-MAX_COMPARED = 4_000
-"""Files with more lines than this get no line-by-line edit marks."""
-_FACTS = (
-    "SELECT f.skip, b.status, b.reason, b.language FROM {live} f"
-    " LEFT JOIN {blobs} b ON b.id=f.blob_id WHERE f.path=?"
-)
+_NO_CONTENT = frozenset({"secret", "symlink", "submodule", "binary", "large"})
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    path = asked.path.rstrip("/")
     first = asked.number("from", 1, 10_000_000)
-    with session.open(asked.choice) as view:
-        path = resolve_path(view, path)
-        if path == "" or _is_folder(view, path):
-            shown = path_fields(os.fsencode(path))
-            return view.envelope(**shown, **list_folder(view, path, first))
-        answer: Answer = {"file": _facts(view, path)}
-        if answer["file"]["skip"] in ("secret", "symlink", "submodule", "binary", "large"):
-            return view.envelope(**path_fields(os.fsencode(path)), **answer)
+    with session.page(asked.choice) as here:
+        path = here.inside(asked.path)
+        answer = here.ask(BROWSE, file=path, first=first, edited=True)
+        if "entries" in answer or answer["file"]["skip"] in _NO_CONTENT:
+            return answer
         try:
-            answer |= read_lines(view, LineRange(path, first, first + MAX_LINES - 1))
+            lines = {"first": first, "last": first + MAX_LINES - 1}
+            answer = here.ask(READ, place="", file=path, **lines) | {"file": answer["file"]}
         except GitIndexError as error:
             if error.code is not Exit.NO:
                 raise
             answer["file"]["skip"] = answer["file"]["skip"] or "it is no text of usable size"
-            return view.envelope(**path_fields(os.fsencode(path)), **answer)
-        answer["symbols"] = _outline(view, path)
-    if answer["source"] == "worktree":
-        answer["edited"] = _edited(session, path, answer)
+            return answer
+        try:
+            answer["symbols"] = here.ask(OUTLINE, file=path)["symbols"]
+        except GitIndexError:
+            answer["symbols"] = []  # no grammar for it
     answer["highlighted"] = session.highlighter.lines(path, answer["content"])
     return answer
-
-
-def resolve_path(view: TreeView, path: str) -> str:
-    """Find a path of the tree by its bytes, else by the form that answers show."""
-    if not path or _rows(view, path) or "\\" not in path:
-        return path
-    for (found,) in view.rows("SELECT path FROM {live}"):
-        if safe_text(found) == path:
-            return os.fsdecode(found)
-    return path
-
-
-def _rows(view: TreeView, path: str) -> list[Any]:
-    return view.rows("SELECT 1 FROM {live} WHERE path=?", os.fsencode(path))
-
-
-def _is_folder(view: TreeView, path: str) -> bool:
-    prefix = os.fsencode(path + "/")
-    sql = "SELECT 1 FROM {live} WHERE substr(path, 1, ?)=? LIMIT 1"
-    return not _rows(view, path) and bool(view.rows(sql, len(prefix), prefix))
-
-
-def _facts(view: TreeView, path: str) -> dict[str, Any]:
-    view.ensure_facts(paths=[os.fsencode(path)])
-    rows = view.rows(_FACTS, os.fsencode(path))
-    if not rows:
-        raise GitIndexError(
-            f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO
-        )
-    skip, status, reason, language = rows[0]
-    skip = skip or (reason if status == "skipped" else None)
-    return {"skip": skip, "facts": status, "reason": reason or None, "language": language}
-
-
-def _outline(view: TreeView, path: str) -> list[dict[str, Any]]:
-    try:
-        return [*map(dict, outline(view, path)["symbols"])]
-    except GitIndexError:
-        return []
-
-
-def _edited(session: WebSession, path: str, answer: Answer) -> list[list[int]]:
-    """Return line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
-    everything = [[1, answer["totalLines"]]]
-    raw = os.fsencode(path)
-    with session.open(TreeChoice(at="HEAD")) as head:
-        before = decode_text(head.read([raw]).get(raw, b"")).splitlines()
-    after = answer["content"].split("\n")
-    if answer["startLine"] != 1 or not before or max(len(before), len(after)) > MAX_COMPARED:
-        return everything
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return [
-        [start + 1, max(end, start + 1)]
-        for kind, _, _, start, end in matcher.get_opcodes()
-        if kind != "equal"
-    ]
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:
@@ -225,7 +158,7 @@ def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | No
 
 def _code(asked: WebQuestion, answer: Answer) -> Html:
     first = answer["startLine"]
-    edited = {n for a, b in answer.get("edited", ()) for n in range(a, b + 1)}
+    edited = {n for a, b in answer["file"].get("edited", ()) for n in range(a, b + 1)}
     starts = {symbol["line"]: symbol for symbol in answer["symbols"]}
     rows = []
     for number, line in enumerate(answer["highlighted"], first):

@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from typing import Any
-
-from gitindex.base.escape import path_fields
-from gitindex.view.tree import TreeView
+from gitindex.questions.browse import MAX_ENTRIES
 from gitindex.web.html import Html, element, link, shorten
 from gitindex.web.session import Answer, WebQuestion
-
-MAX_ENTRIES = 500
-
-
-def list_folder(view: TreeView, folder: str, first: int = 1) -> dict[str, Any]:
-    """List the entries of a folder from a number on, and how many files each subfolder has."""
-    prefix = os.fsencode(folder.rstrip("/") + "/" if folder else "")
-    rows = view.rows(
-        "SELECT path, skip, source FROM {live} WHERE substr(path, 1, ?)=?", len(prefix), prefix
-    )
-    below: Counter[bytes] = Counter()
-    files: list[dict[str, Any]] = []
-    for path, skip, source in rows:
-        name, slash, _ = path[len(prefix) :].partition(b"/")
-        if slash:
-            below[prefix + name] += 1
-        else:
-            files.append({**path_fields(path), "skip": skip, "source": source})
-    folders = [{**path_fields(path), "files": count} for path, count in sorted(below.items())]
-    entries = [*folders, *sorted(files, key=lambda row: row["path"])]
-    shown = entries[first - 1 : first - 1 + MAX_ENTRIES]
-    return {"entries": shown, "entryCount": len(entries), "firstEntry": first}
 
 
 def folder_list(asked: WebQuestion, answer: Answer) -> Html:

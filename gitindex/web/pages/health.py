@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from gitindex.maintenance.hook_trial import measure_cost
-from gitindex.query.health import health
+from gitindex.questions.health import QUESTION
 from gitindex.view.tree import NOW
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
@@ -16,8 +16,7 @@ SHOWN_SKIPPED = 200
 
 
 def _answer(session: WebSession, _asked: WebQuestion) -> Answer:
-    with session.open(NOW) as view:
-        return health(view)
+    return session.ask(QUESTION, NOW)
 
 
 def _render(_asked: WebQuestion, answer: Answer) -> Html:

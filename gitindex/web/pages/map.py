@@ -2,151 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, NamedTuple
+from typing import Any
 
-from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import counted, safe_text
-from gitindex.query.impact.change import comparing, parse_range
-from gitindex.query.impact.reach import impact
-from gitindex.query.map.file_graph import FileGraph
-from gitindex.view.tree import TreeView
+from gitindex.base.escape import counted
+from gitindex.query.map.nodes import MAX_NODES
+from gitindex.questions.map_nodes import QUESTION as MAP_NODES
 from gitindex.web.html import Html, address, element, join, link, shorten
-from gitindex.web.pages.map_nodes import (
-    MAX_NODES,
-    MapFile,
-    ShownNode,
-    choose_nodes,
-    join_nodes,
-    place_nodes,
-)
 from gitindex.web.pages.map_picture import picture
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
-MAX_SYMBOLS = 120
-IMPACT_DEPTH = 2
 MAX_OPEN = 30
 NOTHING = "."
 """The value of `open` for no open folder; without a value the map opens some itself."""
-MAX_PICTURES = 8
-Marks = dict[str, str]
-_SYMBOLS = (
-    "SELECT n.text, s.qualified_name, s.kind FROM {live} l JOIN {symbols} s ON s.blob_id=l.blob_id"
-    " JOIN {names} n ON n.id=s.name_id WHERE l.path=? AND s.parent<0 ORDER BY s.ordinal LIMIT ?"
-)
-
-
-class Picture(NamedTuple):
-    """Nodes with their places, and edges, as JSON has them."""
-
-    nodes: list[dict[str, Any]]
-    edges: list[dict[str, Any]]
-    truncated: bool
-
-
-class TreeGraph:
-    """The data of one tree that the map needs, cached between clicks."""
-
-    def __init__(self, view: TreeView) -> None:
-        graph = FileGraph(view)
-        paths = {path: path for path in graph.files}  # one string for each path
-        self.imports = {
-            paths[path]: tuple(paths[target] for target in targets)
-            for path, targets in graph.imports.items()
-        }
-        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
-        self.files = {path: MapFile(path, path in joined) for path in paths}
-        self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
-
-    def picture(self, view: TreeView, opened: list[str], marks: Marks | None) -> Picture:
-        """Return what is drawn with these folders open and these files marked."""
-        key = (*opened, "\0", *(f"{path}\0{mark}" for path, mark in (marks or {}).items()))
-        if key not in self.pictures:
-            shown_files = self.files | {
-                path: self.files[path]._replace(symbols=_top_symbols(view, path))
-                for path in opened
-                if path in self.files
-            }
-            nodes, cut = choose_nodes(shown_files, opened, marks)
-            edges, less = join_nodes(nodes, self.imports)
-            shown = [_shown_edge(edge) for edge in edges]
-            self.pictures = dict(list(self.pictures.items())[-MAX_PICTURES:])
-            self.pictures[key] = Picture(_rows(nodes), shown, cut or less)
-        return self.pictures[key]
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    changed = asked.text("impact")
-    reached = _impact(session, changed) if changed else None
-    with session.open(asked.choice) as view:
-        graph = session.remember("map", view, TreeGraph)
-        marks = reached if reached is not None else _neighbours(graph, asked.text("focus"))
-        drawn = graph.picture(view, asked.many("open"), marks)
-        return view.envelope(
-            nodes=drawn.nodes,
-            edges=drawn.edges,
-            nodeCount=len(drawn.nodes),
-            edgeCount=len(drawn.edges),
-            files=len(graph.files),
-            focus=safe_text(asked.text("focus")),
-            impact=safe_text(changed),
-            truncated=drawn.truncated,
-        )
-
-
-def _top_symbols(view: TreeView, path: str) -> tuple[tuple[str, str, str], ...]:
-    """Return name, qualified name and kind of the definitions at the top level of a file."""
-    raw = os.fsencode(path)
-    view.ensure_facts(paths=[raw])
-    return tuple(view.rows(_SYMBOLS, raw, MAX_SYMBOLS))
-
-
-def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
-    """Return a file, the files it imports, and those that import it."""
-    if not focus:
-        return None
-    if focus not in graph.files:
-        raise GitIndexError(f"not in the tree: {safe_text(focus)}", "see `gitindex map`", Exit.NO)
-    marks = dict.fromkeys(graph.imports.get(focus, ()), "imported")
-    marks |= {path: "imports" for path, targets in graph.imports.items() if focus in targets}
-    return marks | {focus: "focus"}
-
-
-def _impact(session: WebSession, changed: str) -> Marks:
-    """Return the files in the answer of `impact`."""
-    between = parse_range("" if changed == "worktree" else changed, False)
-    worktree = session.worktree
-    with comparing(worktree, worktree.root, between) as change:
-        answer = impact(change, IMPACT_DEPTH)
-    marks: Marks = dict.fromkeys(answer["files"], "reached")
-    marks |= dict.fromkeys(answer["tests"], "test")
-    return marks | {row["path"]: "changed" for row in answer["changedFiles"]}
-
-
-def _rows(nodes: list[ShownNode]) -> list[dict[str, Any]]:
-    places = place_nodes(nodes)
-    opened = {node.parent for node in nodes}
-    rows = []
-    for node in nodes:
-        row: dict[str, Any] = {
-            "id": safe_text(node.id),
-            "label": safe_text(node.label),
-            "kind": node.kind,
-            "parent": safe_text(node.parent) or None,
-            "files": node.files,
-            "open": node.id in opened,
-        }
-        if node.mark:
-            row["mark"] = node.mark
-        x, y, width, height = places[node.id]
-        row |= {"x": round(x + width / 2), "y": round(y + height / 2)}
-        row |= {"width": round(width), "height": round(height)}
-        rows.append(row)
-    return rows
-
-
-def _shown_edge(edge: dict[str, Any]) -> dict[str, Any]:
-    return edge | {"from": safe_text(edge["from"]), "to": safe_text(edge["to"])}
+    focus, impact = asked.text("focus"), asked.text("impact")
+    return session.ask(MAP_NODES, asked.choice, open=asked.many("open"), focus=focus, impact=impact)
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:

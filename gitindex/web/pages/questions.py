@@ -1,146 +1,103 @@
-"""The four kinds of search: each calls the use case of its command and accepts its options."""
+"""The four kinds of search: which question of the table each asks, and its command line."""
 
 from __future__ import annotations
 
-import os
 import shlex
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from gitindex.base.errors import Exit, GitIndexError
-from gitindex.languages.table import BY_NAME
-from gitindex.query.documents import DocumentQuery, find_documents
-from gitindex.query.grep.grep import GrepQuery, grep, scan
-from gitindex.query.grep.pattern import GrepPattern
-from gitindex.query.search.live import search_live
-from gitindex.query.search.query_text import KINDS, read_filters
-from gitindex.query.search.search import search
-from gitindex.query.symbols import SymbolQuery, list_symbols
-from gitindex.store.entities import Filter
-from gitindex.view.fallback import served_or_scanned
+from gitindex.questions.docs import QUESTION as DOCS
+from gitindex.questions.grep import QUESTION as GREP
+from gitindex.questions.search import QUESTION as SEARCH
+from gitindex.questions.symbols import QUESTION as SYMBOLS
+from gitindex.questions.table import Question
 from gitindex.web.session import Answer, WebQuestion, WebSession
 
-LIMIT = 20
-LINES = 100
-SYMBOLS = 50
 MAX_LIMIT = 200
 
 
 class SearchTab(NamedTuple):
-    """One kind of search: its answer, its command line and its filters."""
+    """One kind of search: its question, the parameters of its URL, and its filters."""
 
     label: str
-    answer: Callable[[WebSession, WebQuestion], Answer]
-    command: Callable[[WebQuestion], list[str]]
+    question: Question
+    text: str  # the parameter that the search box gives
+    limit: int
+    params: Mapping[str, str]  # of the URL, and the question's names for them
     facets: tuple[str, ...]
     flags: tuple[tuple[str, str], ...] = ()  # parameter and label of its switches
 
-
-def _search(session: WebSession, asked: WebQuestion) -> Answer:
-    named = {"lang": "lang", "path": "path", "kind": "kind", "in": "in"}
-    filters = read_filters({flag: asked.many(name) for name, flag in named.items()})
-    text, limit = asked.text("q"), asked.number("n", LIMIT, MAX_LIMIT)
-
-    def serve() -> Answer:
-        with session.open(asked.choice) as view:
-            return dict(search(view, text, limit, filters, memory=session.lexical))
-
-    def scan_disk(why: str) -> Answer:
-        return dict(search_live(session.worktree, text, limit, why, filters))
-
-    return served_or_scanned(asked.choice, serve, scan_disk)
-
-
-def _search_command(asked: WebQuestion) -> list[str]:
-    flags = [
-        word
-        for name, flag in (
-            ("lang", "--lang"),
-            ("path", "--path"),
-            ("kind", "--kind"),
-            ("in", "--in"),
-        )
-        for value in asked.many(name)
-        for word in (flag, value)
-    ]
-    return ["search", asked.text("q"), *flags, "-n", str(asked.number("n", LIMIT, MAX_LIMIT))]
-
-
-def _grep(session: WebSession, asked: WebQuestion) -> Answer:
-    pattern = GrepPattern(
-        asked.text("q"), bool(asked.text("i")), bool(asked.text("F")), bool(asked.text("word"))
-    )
-    languages = frozenset(asked.many("lang"))
-    if languages - BY_NAME.keys():
-        raise GitIndexError("no such language", "see docs/languages.md", Exit.USAGE)
-    below = tuple(os.fsencode(path.rstrip("/")) for path in asked.many("path"))
-    limit = asked.number("n", LINES, 10 * MAX_LIMIT)
-    question = GrepQuery(pattern, below, limit=limit, languages=languages)
-
-    def serve() -> Answer:
-        with session.open(asked.choice) as view:
-            return dict(grep(view, question))
-
-    return served_or_scanned(
-        asked.choice, serve, lambda why: dict(scan(session.worktree, question, why))
-    )
-
-
-def _grep_command(asked: WebQuestion) -> list[str]:
-    switches = [
-        flag for name, flag in (("i", "-i"), ("F", "-F"), ("word", "-w")) if asked.text(name)
-    ]
-    types = [word for value in asked.many("lang") for word in ("-t", value)]
-    limit = str(asked.number("n", LINES, 10 * MAX_LIMIT))
-    return ["grep", *switches, *types, "-n", limit, "-e", asked.text("q"), *asked.many("path")]
-
-
-def _symbols(session: WebSession, asked: WebQuestion) -> Answer:
-    kind = asked.text("kind")
-    if kind and kind not in KINDS:
-        raise GitIndexError("no such kind", f"one of {', '.join(sorted(KINDS))}", Exit.USAGE)
-    limit = asked.number("n", SYMBOLS, 5 * MAX_LIMIT)
-    below = asked.text("path").rstrip("/")
-    wanted = SymbolQuery(asked.text("q").strip(), below, kind, limit, exact=False)
-    with session.open(asked.choice) as view:
-        return dict(list_symbols(view, wanted))
-
-
-def _symbols_command(asked: WebQuestion) -> list[str]:
-    flags = [w for n in ("path", "kind") if asked.text(n) for w in (f"--{n}", asked.text(n))]
-    return ["symbols", asked.text("q"), *flags, "-n", str(asked.number("n", SYMBOLS, 1_000))]
-
-
-def _docs(session: WebSession, asked: WebQuestion) -> Answer:
-    filters = Filter(tuple(asked.many("tag")), asked.text("from"), asked.text("to"))
-    limit = asked.number("n", LIMIT, MAX_LIMIT)
-    wanted = DocumentQuery(asked.text("q"), filters, limit, regex=bool(asked.text("regex")))
-    return dict(find_documents(session.worktree, session.worktree.root, wanted, asked.choice))
-
-
-def _docs_command(asked: WebQuestion) -> list[str]:
-    flags = [word for tag in asked.many("tag") for word in ("--tag", tag)]
-    flags += [w for n in ("from", "to") if asked.text(n) for w in (f"--{n}", asked.text(n))]
-    flags += ["--regex"] if asked.text("regex") else []
-    return ["docs", asked.text("q"), *flags, "-n", str(asked.number("n", LIMIT, MAX_LIMIT))]
+    def values(self, asked: WebQuestion) -> dict[str, Any]:
+        """Return the question's parameters that a URL gives."""
+        query = asked.text("q")
+        values: dict[str, Any] = {self.text: [query] if self.text == "patterns" else query}
+        values["limit"] = asked.number("n", self.limit, 10 * MAX_LIMIT)
+        kinds = {param.name: param.kind for param in self.question.params}
+        for name, own in self.params.items():
+            given = asked.many(name)
+            if given:
+                many, flag = kinds[own] == "texts", kinds[own] == "flag"
+                values[own] = given if many else bool(given) if flag else given[-1]
+        return values
 
 
 TABS = {
-    "search": SearchTab("Search", _search, _search_command, ("in", "lang", "path", "kind")),
+    "search": SearchTab(
+        "Search",
+        SEARCH,
+        "query",
+        20,
+        {"lang": "lang", "path": "below", "kind": "kind", "in": "place"},
+        ("in", "lang", "path", "kind"),
+    ),
     "grep": SearchTab(
         "Grep",
-        _grep,
-        _grep_command,
+        GREP,
+        "patterns",
+        100,
+        {"i": "ignore_case", "F": "fixed", "word": "word", "lang": "types", "path": "words"},
         ("lang", "path"),
         (("i", "ignore case"), ("F", "literal"), ("word", "whole words")),
     ),
-    "symbols": SearchTab("Symbols", _symbols, _symbols_command, ("kind", "path")),
-    "docs": SearchTab("Docs", _docs, _docs_command, ("tag",), (("regex", "regular expression"),)),
+    "symbols": SearchTab(
+        "Symbols", SYMBOLS, "name", 50, {"kind": "kind", "path": "below"}, ("kind", "path")
+    ),
+    "docs": SearchTab(
+        "Docs",
+        DOCS,
+        "query",
+        20,
+        {"tag": "tags", "from": "date_from", "to": "date_to", "regex": "regex"},
+        ("tag",),
+        (("regex", "regular expression"),),
+    ),
 }
+
+
+def answer_of(session: WebSession, asked: WebQuestion, tab: SearchTab) -> Answer:
+    """Ask the question of a tab."""
+    return session.ask(tab.question, asked.choice, **tab.values(asked))
 
 
 def command_line(asked: WebQuestion) -> str:
     """Return the command that gives the same answer."""
-    words = TABS[asked.one_of("tab", tuple(TABS))].command(asked)
-    at = ["--at", asked.text("at")] if asked.text("at") else []
-    return shlex.join(["gitindex", *words, *at])
+    tab = TABS[asked.one_of("tab", tuple(TABS))]
+    values = tab.values(asked) | ({"at": asked.text("at")} if asked.text("at") else {})
+    return shlex.join(["gitindex", tab.question.name, *_words(tab.question, values)])
+
+
+def _words(question: Question, values: dict[str, Any]) -> Iterator[str]:
+    """Yield the arguments, then options; options first where an argument looks like one."""
+    words: list[str] = []
+    options: list[str] = []
+    for param in question.params:
+        value = values.get(param.name)
+        many = value if isinstance(value, list) else [value] if value else []
+        if param.kind == "flag":
+            options += [min(param.flags, key=len)] if value else []
+        elif param.flags:
+            options += [word for one in many for word in (param.flags[0], str(one))]
+        else:
+            words += many
+    dashed = any(word.startswith("-") for word in words)
+    yield from (*options, "--", *words) if dashed else (*words, *options)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gitindex.base.path_kind import is_test
-from gitindex.base.vocabulary import Direction
-from gitindex.query.callgraph.answer import GraphQuery, call_graph
+from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -15,9 +14,9 @@ NODES = 200
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    wanted = GraphQuery(asked.path, Direction.CALLERS, DEPTH, NODES, 0)
-    with session.open_names(asked.choice) as view:
-        answer: Answer = dict(call_graph(view, wanted, session.names))
+    bounds = {"direction": "callers", "depth": DEPTH, "limit": NODES, "note_limit": 0}
+    with session.page(asked.choice, names=True) as here:
+        answer = here.ask(GRAPH, symbol=asked.path, **bounds)
     answer["tests"] = tests_of(answer)
     return answer
 

@@ -9,11 +9,12 @@ from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
+from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.web.frame import NOT_INDEXED, copy_button
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.pages.facets import facet_panel
-from gitindex.web.pages.folders import folder_list, list_folder
-from gitindex.web.pages.questions import TABS, command_line
+from gitindex.web.pages.folders import folder_list
+from gitindex.web.pages.questions import TABS, answer_of, command_line
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
@@ -28,9 +29,9 @@ KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("?", "all keys"))
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     tab = TABS[asked.one_of("tab", tuple(TABS))]
     if asked.text("q").strip() or asked.text("tag"):
-        return tab.answer(session, asked)
-    with session.open(asked.choice) as view:
-        return view.envelope(query="", results=[], truncated=False, **list_folder(view, ""))
+        return answer_of(session, asked, tab)
+    answer = session.ask(BROWSE, asked.choice)
+    return answer | {"query": "", "results": [], "truncated": False}
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:

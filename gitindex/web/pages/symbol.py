@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import groupby
 from typing import Any
 
 from gitindex.base.path_kind import is_test
-from gitindex.base.vocabulary import Direction, Tier
+from gitindex.base.vocabulary import Tier
 from gitindex.query.absence import summary
-from gitindex.query.callgraph.answer import GraphQuery, call_graph
-from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.query.symbols import SymbolQuery, list_symbols, suggestions
-from gitindex.view.tree import TreeView
+from gitindex.questions.definition import doc_of
+from gitindex.questions.graph import QUESTION as GRAPH
+from gitindex.questions.refs import QUESTION as REFERENCES
 from gitindex.web.frame import copy_button
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.pages.search import source_chip
@@ -30,31 +30,21 @@ _ABOUT = {
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    with session.open_names(asked.choice) as view:
-        wanted = ReferenceQuery(asked.path, limit=LIMIT)
-        answer: Answer = dict(find_references(view, wanted, session.names))
+    with session.page(asked.choice, names=True) as here:
+        answer = here.ask(REFERENCES, symbol=asked.path, limit=LIMIT)
         if not (answer["definitions"] or answer["references"]):
-            answer["near"] = suggestions(view, asked.path.rpartition("#")[2] or asked.path)
-            answer |= {"status": "not_found", "message": f"no symbol {asked.path}"}
-            return answer
-        graph = call_graph(view, GraphQuery(asked.path, Direction.BOTH, 1, NODES, 0), session.names)
+            return answer | {"status": "not_found", "message": f"no symbol {asked.path}"}
+        graph = here.ask(GRAPH, symbol=asked.path, limit=NODES, note_limit=0)
         answer["graph"] = {
             name: graph[name]
             for name in ("status", "root", "nodes", "edges", "candidates", "truncated")
             if name in graph
         }
-        answer["doc"] = _doc(view, answer["definitions"])
+        with here.tree() as view:
+            first = answer["definitions"][:1]
+            answer["doc"] = doc_of(view, first[0]) if first else ""
         answer["tests"] = _tests(answer)
     return answer
-
-
-def _doc(view: TreeView, definitions: list[dict[str, Any]]) -> str:
-    if not definitions:
-        return ""
-    first = definitions[0]
-    wanted = SymbolQuery(first["qualifiedName"], first["path"], limit=5)
-    found = [s for s in list_symbols(view, wanted)["symbols"] if s["line"] == first["line"]]
-    return found[0].get("doc", "") if found else ""
 
 
 def _tests(answer: Answer) -> list[str]:
@@ -108,7 +98,7 @@ def _head(asked: WebQuestion, answer: Answer) -> Html:
         element(
             "h1",
             element("strong", shorten(answer["name"], 80)),
-            copy_button("copy as command", f"gitindex refs {_quoted(asked.path)}"),
+            copy_button("copy as command", shlex.join(["gitindex", REFERENCES.name, asked.path])),
             element("a", "on the map", href=link("map", focus=focus, at=at)) if focus else None,
             class_="crumbs",
         ),
@@ -116,12 +106,6 @@ def _head(asked: WebQuestion, answer: Answer) -> Html:
         element("p", f"{more} more definitions", class_="hint") if more > 0 else None,
         element("p", answer["doc"].strip()[:1_500], class_="doc") if answer.get("doc") else None,
     )
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)
 
 
 def _certificate(answer: Answer) -> Html:

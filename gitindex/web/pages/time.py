@@ -3,111 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
-from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
-from gitindex.git.command import GitFailed, run_git
-from gitindex.query.impact.change import TreePair, comparing
-from gitindex.query.map.file_graph import FileGraph
-from gitindex.view.tree import NOW, TreeChoice
+from gitindex.questions.commits import QUESTION as COMMITS
+from gitindex.questions.compare import QUESTION as COMPARE
+from gitindex.view.tree import NOW
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_COMMITS = 500
-MAX_EDGES = 300
-MAX_SYMBOLS = 300
-
-
-class PastCommit(NamedTuple):
-    """One commit on HEAD's first-parent line."""
-
-    id: str
-    time: int
-    subject: str
-    tags: tuple[str, ...]
-
-
-def list_commits(root: str) -> list[PastCommit]:
-    """List commits, newest first."""
-    command = ("log", "--first-parent", f"--max-count={MAX_COMMITS}", "-z", "--no-show-signature")
-    try:
-        told = run_git(root, *command, _FORMAT, "HEAD", "--")
-    except GitFailed:
-        return []  # no commit yet
-    fields = told.decode("utf-8", "replace").split("\0")
-    found = []
-    for at in range(0, len(fields) - 3, 4):
-        commit, when, subject, names = fields[at : at + 4]
-        tags = tuple(n.removeprefix("tag: ") for n in names.split(", ") if n.startswith("tag: "))
-        found.append(PastCommit(commit, int(when), subject, tags))
-    return found
-
-
-_FORMAT = "--format=tformat:%H%x00%ct%x00%s%x00%D"
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    commits = list_commits(session.worktree.root)
     base, to = asked.text("base"), asked.text("at")
-    with session.open(NOW) as view:
-        answer = view.envelope(
-            commits=[
-                {
-                    "id": c.id,
-                    "time": c.time,
-                    "subject": safe_text(c.subject),
-                    "tags": [safe_text(tag) for tag in c.tags],
-                }
-                for c in commits
-            ],
-            truncated=len(commits) == MAX_COMMITS,
-        )
-    if base:
-        answer["difference"] = _difference(session, base, to)
-    return answer
-
-
-def _difference(session: WebSession, base: str, to: str) -> dict[str, Any]:
-    """Return imports added and removed, and symbols changed, from one tree to another."""
-    if base == to:
-        raise GitIndexError("the two are the same commit", "choose another one", Exit.USAGE)
-    worktree = session.worktree
-    pair = TreePair(TreeChoice(at=base), TreeChoice(at=to))
-    with comparing(worktree, worktree.root, pair) as change:
-        old, new = (_edges(FileGraph(finder.view)) for finder in (change.before, change.after))
-        symbols = [
-            {
-                "change": str(found.difference),
-                "kind": found.definition.kind,
-                "name": found.definition.qualified,
-                "path": safe_text(found.definition.path),
-            }
-            for found in change.symbols
-        ]
-        exact = [f.view.envelope()["freshness"]["exact"] for f in (change.before, change.after)]
-        paths = change.paths
-    added, removed = sorted(new - old), sorted(old - new)
-    return {
-        "base": safe_text(base),
-        "at": safe_text(to),
-        "exact": all(exact),
-        "changedFiles": len(paths),
-        "addedEdges": [_edge(edge) for edge in added[:MAX_EDGES]],
-        "removedEdges": [_edge(edge) for edge in removed[:MAX_EDGES]],
-        "addedEdgeCount": len(added),
-        "removedEdgeCount": len(removed),
-        "changedSymbols": symbols[:MAX_SYMBOLS],
-        "changedSymbolCount": len(symbols),
-    }
-
-
-def _edges(graph: FileGraph) -> set[tuple[str, str]]:
-    return {(path, target) for path, targets in graph.imports.items() for target in targets}
-
-
-def _edge(edge: tuple[str, str]) -> dict[str, str]:
-    return {"from": safe_text(edge[0]), "to": safe_text(edge[1]), "kind": "import"}
+    with session.page(NOW) as here:
+        answer = here.ask(COMMITS, limit=MAX_COMMITS)
+        if base:
+            answer["difference"] = here.ask(COMPARE, base=base, to=to, imports=True)
+        return answer
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:

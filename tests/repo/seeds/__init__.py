@@ -1,1 +1,1 @@
-"""The seeds sentence by sentence: test ids are those of the conformance audit (docs/seeds.md)."""
+"""The seeds sentence by sentence: test ids are those of the conformance audit (differences.md)."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gitindex
 from gitindex.base.errors import Exit
-from gitindex.cli.printing import any_of, print_answer
+from gitindex.cli.printing import Reply, print_reply
+from gitindex.sharing.server import Unavailable
 from gitindex.view.snapshot import GateClosed
 
 PACKAGE = Path(gitindex.__file__).parent
@@ -18,34 +20,42 @@ CLOSED = GateClosed(
 )
 
 
-def closed() -> dict[str, object]:
+def closed() -> Reply:
     raise CLOSED
 
 
-def silent(_answer: object) -> None:
-    raise AssertionError("the text is not asked for")
+def silent() -> Iterator[str]:
+    return map(pytest.fail, ["the text is not asked for"])
 
 
 def test_json_is_printed_whole_and_in_ascii(capsys: pytest.CaptureFixture[str]) -> None:
-    code = print_answer(lambda: {"found": ["ü\u2028"]}, True, silent, any_of("found"))
+    code = print_reply(lambda: Reply({"found": ["ü\u2028"]}, silent()), True)
     assert (code, capsys.readouterr().out) == (0, '{"found": ["\\u00fc\\u2028"]}\n')
 
 
 def test_text_and_the_exit_code_of_an_empty_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    code = print_answer(lambda: {"found": []}, False, lambda _: print("none"), any_of("found"))
+    code = print_reply(lambda: Reply({"found": []}, ["none"], Exit.NO), False)
     assert (code, capsys.readouterr().out) == (1, "none\n")
 
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_closed_gate_is_an_answer(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    assert print_answer(closed, as_json, silent) == Exit.GATED
+    assert print_reply(closed, as_json) == Exit.GATED
     out, err = capsys.readouterr()
     assert ("not_indexed" in out, "gitindex index" in err) == (as_json, not as_json)
 
 
-def test_a_command_may_say_itself_what_a_closed_gate_means() -> None:
-    assert print_answer(closed, False, silent, closed=lambda _: 0) == 0
-    assert print_answer(closed, True, silent, closed=lambda _: 0) == Exit.GATED
+@pytest.mark.parametrize("as_json", [True, False])
+def test_an_absent_server_is_an_answer(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    def away() -> Reply:
+        raise Unavailable("no route")
+
+    if not as_json:
+        with pytest.raises(Unavailable):
+            print_reply(away, as_json)
+        return
+    assert print_reply(away, as_json) == Exit.GATED
+    assert '"status": "unavailable", "reason": "no route"' in capsys.readouterr().out
 
 
 def test_no_command_writes_json_past_print_json() -> None:

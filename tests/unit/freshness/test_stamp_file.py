@@ -158,7 +158,9 @@ NOW = StoreIdentity(7, 4096, 9, Half("f", 3), Half("l", 5))
         (NOW._replace(facts=Half("g", 9)), "facts.db is of another generation"),
         (NOW._replace(facts=GONE), "facts.db is of another generation"),
         (NOW._replace(facts=Half()), ""),  # a writer moves its log
-        (NOW._replace(log=0), "facts.db-wal is gone"),
+        (NOW._replace(log=0), "facts.db-wal was cut"),
+        (NOW._replace(log=NOW.log - 1), "facts.db-wal was cut"),
+        (NOW._replace(log=NOW.log + 1), ""),
         (NOW._replace(log=0, facts=Half("f", 4)), ""),  # it was moved into the database
         (NOW._replace(lexical=Half("l", 4)), "lexical/ is of another generation"),
         (NOW._replace(lexical=Half("k", 9)), "lexical/ is of another generation"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,9 +18,9 @@ from gitindex.store.checksums import (
     CheckLevel,
     Checksums,
     DatabaseChecksums,
+    Half,
     LexicalChecksums,
-    LogHeld,
-    NobodyWrites,
+    LogLock,
     damage_of_store,
     database_damage,
     footer_fits,
@@ -326,11 +327,17 @@ def segment(folder: Path, name: str, body: bytes = b"postings") -> Path:
     return path
 
 
+def write_meta(folder: Path, opstamp: int, *segments: str) -> None:
+    """Write Tantivy's list of segments, as of a commit with this number."""
+    (folder / "meta.json").write_text(json.dumps({"segments": segments, "opstamp": opstamp}))
+
+
 @pytest.fixture
 def lexical(store: Path) -> Path:
-    """A lexical index of two files, sealed and closed."""
+    """A lexical index of two files, with its list of checksums."""
     folder = store / "lexical"
-    (folder / "meta.json").write_text('{"segments": ["0123-4567"]}')
+    (folder / "id").write_text("abc")
+    write_meta(folder, 1, "0123-4567")
     segment(folder, "01234567.idx")
     segment(folder, "01234567.store", b"documents")
     segment(folder, "89abcdef.idx", b"of no segment")
@@ -372,49 +379,65 @@ def test_a_lexical_file_that_changed_or_is_gone(store: Path, lexical: Path, name
     ]
 
 
-def test_while_a_writer_works_files_may_go_and_the_list_may_change(
+def test_after_a_later_commit_files_may_go_and_the_list_of_segments_may_change(
     store: Path, lexical: Path
 ) -> None:
-    writer = LexicalChecksums(str(lexical))
-    assert names(store) == (True, ["01234567.idx", "01234567.store"])
-    assert not is_lexical_closed(str(store))
-    (lexical / "meta.json").write_text('{"segments": ["0123-4567"], "opstamp": 2}')
+    """A writer works, or was killed, or the power failed before its checksums were written."""
+    write_meta(lexical, 2, "0123-4567")
     (lexical / "01234567.store").unlink()
+    assert not is_lexical_closed(str(store))
     assert lexical_damage(str(store), CheckLevel.FULL) == ""
     (lexical / "01234567.idx").write_bytes(b"other")
     assert lexical_damage(str(store)) == "lexical/01234567.idx is not what was written"
-    writer.note()
-    assert names(store)[0]
-    assert lexical_damage(str(store)) == "lexical/01234567.idx is not what was written"
 
 
-def test_a_new_file_is_sealed_when_it_is_old_enough(
-    store: Path, lexical: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("opstamp", "name"), [(1, "abc"), (0, "abc"), (2, "foreign")])
+def test_an_older_or_a_foreign_commit_is_damage(
+    store: Path, lexical: Path, opstamp: int, name: str
 ) -> None:
+    (lexical / "id").write_text(name)
+    write_meta(lexical, opstamp, "0123-4567", "fedc-ba98")
+    assert lexical_damage(str(store)) == "lexical/meta.json is not what was written"
+
+
+def test_nothing_is_concluded_from_a_list_of_an_unknown_commit(store: Path, lexical: Path) -> None:
+    """An earlier version did not note which commit its list was of."""
+    held = checksums._read(f"{store}/lexical.seal")
+    assert isinstance(held, Checksums)
+    checksums._write(f"{store}/lexical.seal", held._replace(half=Half()))
+    write_meta(lexical, 1, "0123-4567", "fedc-ba98")
+    assert lexical_damage(str(store)) == ""
+    assert not is_lexical_closed(str(store))
+
+
+def test_a_new_file_gets_its_checksum_when_the_writer_ends(store: Path, lexical: Path) -> None:
     writer = LexicalChecksums(str(lexical))
-    (lexical / "meta.json").write_text('{"segments": ["0123-4567", "fedc-ba98"]}')
+    write_meta(lexical, 2, "0123-4567", "fedc-ba98")
     segment(lexical, "fedcba98.idx")
-    monkeypatch.setattr(checksums, "_age", lambda _path: checksums.TICK_SECONDS / 2)
-    writer.note()
-    assert names(store) == (True, ["01234567.idx", "01234567.store"])
-    monkeypatch.setattr(checksums, "_age", lambda _path: checksums.TICK_SECONDS)
-    writer.note()
-    assert names(store) == (True, ["01234567.idx", "01234567.store", "fedcba98.idx"])
+    assert names(store) == (False, ["01234567.idx", "01234567.store", "meta.json"])
     writer.finish()
+    assert is_lexical_closed(str(store))
     assert names(store) == (False, ["01234567.idx", "01234567.store", "fedcba98.idx", "meta.json"])
+
+
+def test_a_list_that_was_removed_is_not_made_anew(store: Path, lexical: Path) -> None:
+    writer = LexicalChecksums(str(lexical))
+    (store / "lexical.seal").unlink()
+    writer.finish()
+    assert not (store / "lexical.seal").exists(), "somebody removes the store"
 
 
 def test_a_new_file_that_does_not_fit_its_footer_breaks_the_seal(
     store: Path, lexical: Path
 ) -> None:
-    (lexical / "meta.json").write_text('{"segments": ["0123-4567", "fedc-ba98"]}')
+    write_meta(lexical, 2, "0123-4567", "fedc-ba98")
     segment(lexical, "fedcba98.idx").write_bytes(b"torn")
     writer = LexicalChecksums(str(lexical))
     writer.finish()
     assert lexical_damage(str(store)) == "lexical.seal is not what was written"
     assert not is_lexical_closed(str(store))
     segment(lexical, "fedcba98.idx")
-    writer.note()
+    writer.finish()
     LexicalChecksums(str(lexical)).finish()
     assert lexical_damage(str(store)) == "lexical.seal is not what was written", "until a rebuild"
 
@@ -508,27 +531,29 @@ def is_locked(store: Path, how: int) -> bool:
 
 def test_who_excludes_whom(store: Path) -> None:
     path = str(store / "facts.db")
-    with LogHeld(path):
+    with LogLock(path, exclusive=False):
         assert is_locked(store, fcntl.LOCK_EX)
         assert not is_locked(store, fcntl.LOCK_SH)
-    with NobodyWrites(str(store)):
+    with LogLock(path, exclusive=True):
         assert is_locked(store, fcntl.LOCK_SH)
     with DatabaseChecksums(path):
         assert is_locked(store, fcntl.LOCK_SH)
     assert not is_locked(store, fcntl.LOCK_EX)
     (store / "facts.seal.lock").unlink()
-    with LogHeld(path):
+    with LogLock(path, exclusive=False):
         assert not (store / "facts.seal.lock").exists(), "the store may be being removed"
+    with pytest.raises(FileNotFoundError), LogLock(path, exclusive=True):
+        pass
 
 
 def test_a_lock_may_have_any_descriptor(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process without standard input gets number 0."""
     closed: list[int] = []
-    monkeypatch.setattr("gitindex.store.checksums.open_lock", lambda _: 0)
+    monkeypatch.setattr("gitindex.store.checksums.os.open", lambda *_: 0)
     monkeypatch.setattr("gitindex.store.checksums.fcntl.flock", lambda *_: None)
     with monkeypatch.context() as patched:
         patched.setattr("gitindex.store.checksums.os.close", closed.append)
-        with LogHeld(str(store / "facts.db")):
+        with LogLock(str(store / "facts.db"), exclusive=False):
             pass
     assert closed == [0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from gitindex.web.pages.map_nodes import (
+from gitindex.query.map.nodes import (
     MAX_NODES,
     MapFile,
     choose_nodes,

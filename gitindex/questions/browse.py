@@ -1,0 +1,149 @@
+"""A folder's entries, or what the index knows of a file: how it was parsed, and which lines are edited."""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import AT, Question, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+    from gitindex.view.tree import TreeView
+
+MAX_ENTRIES = 500
+MAX_COMPARED = 4_000
+"""Files with more lines than this have no edited lines of their own: all of them are."""
+_FACTS = (
+    "SELECT f.skip, b.status, b.reason, b.language FROM {live} f"
+    " LEFT JOIN {blobs} b ON b.id=f.blob_id WHERE f.path=?"
+)
+
+
+def ask(here: Here, params: Params) -> dict[str, Any]:
+    """Return the entries of a folder, or the facts of a file."""
+    from gitindex.base.escape import path_fields
+
+    with here.tree() as view:
+        path = resolve_path(view, here.inside(params["file"]).rstrip("/"))
+        shown = path_fields(os.fsencode(path))
+        if path == "" or _is_folder(view, path):
+            return view.envelope(**shown, **_entries(view, path, params["first"]))
+        file = _facts(view, path)
+        if params["edited"]:
+            file["edited"] = _edited(here, view, path)
+        return view.envelope(**shown, file=file)
+
+
+def resolve_path(view: TreeView, path: str) -> str:
+    """Find a path of the tree by its bytes, else by the form that answers show."""
+    from gitindex.base.escape import safe_text
+
+    if not path or _is_file(view, path) or "\\" not in path:
+        return path
+    for (found,) in view.rows("SELECT path FROM {live}"):
+        if safe_text(found) == path:
+            return os.fsdecode(found)
+    return path
+
+
+def _is_file(view: TreeView, path: str) -> bool:
+    return bool(view.rows("SELECT 1 FROM {live} WHERE path=?", os.fsencode(path)))
+
+
+def _is_folder(view: TreeView, path: str) -> bool:
+    prefix = os.fsencode(path + "/")
+    sql = "SELECT 1 FROM {live} WHERE substr(path, 1, ?)=? LIMIT 1"
+    return not _is_file(view, path) and bool(view.rows(sql, len(prefix), prefix))
+
+
+def _entries(view: TreeView, folder: str, first: int) -> dict[str, Any]:
+    """List the entries of a folder from a number on, and how many files each subfolder has."""
+    from collections import Counter
+
+    from gitindex.base.escape import path_fields
+
+    prefix = os.fsencode(folder.rstrip("/") + "/" if folder else "")
+    sql = "SELECT path, skip, source FROM {live} WHERE substr(path, 1, ?)=?"
+    below: Counter[bytes] = Counter()
+    files: list[dict[str, Any]] = []
+    for path, skip, source in view.rows(sql, len(prefix), prefix):
+        name, slash, _ = path[len(prefix) :].partition(b"/")
+        if slash:
+            below[prefix + name] += 1
+        else:
+            files.append({**path_fields(path), "skip": skip, "source": source})
+    folders = [{**path_fields(path), "files": count} for path, count in sorted(below.items())]
+    entries = [*folders, *sorted(files, key=lambda row: row["path"])]
+    shown = entries[first - 1 : first - 1 + MAX_ENTRIES]
+    return {"entries": shown, "entryCount": len(entries), "firstEntry": first}
+
+
+def _facts(view: TreeView, path: str) -> dict[str, Any]:
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.base.escape import safe_text
+
+    view.ensure_facts(paths=[os.fsencode(path)])
+    rows = view.rows(_FACTS, os.fsencode(path))
+    if not rows:
+        raise GitIndexError(
+            f"not in the tree: {safe_text(path)}", "is it tracked? see `git ls-files`", Exit.NO
+        )
+    skip, status, reason, language = rows[0]
+    skip = skip or (reason if status == "skipped" else None)
+    return {"skip": skip, "facts": status, "reason": reason or None, "language": language}
+
+
+def _edited(here: Here, view: TreeView, path: str) -> list[list[int]]:
+    """Return line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
+    import difflib
+
+    from gitindex.extract.terms import decode_text
+    from gitindex.view.tree import NOW, TreeChoice, open_tree
+
+    raw = os.fsencode(path)
+    if here.choice != NOW or not _is_overlaid(view, raw):
+        return []
+    with open_tree(here.worktree, here.path, TreeChoice(at="HEAD")) as head:
+        before = decode_text(head.read([raw]).get(raw, b"")).splitlines()
+    after = decode_text(view.read([raw]).get(raw, b"")).split("\n")
+    if not before or max(len(before), len(after)) > MAX_COMPARED:
+        return [[1, len(after)]]
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return [
+        [start + 1, max(end, start + 1)]
+        for kind, _, _, start, end in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _is_overlaid(view: TreeView, path: bytes) -> bool:
+    return view.rows("SELECT source FROM {live} WHERE path=?", path) == [("worktree",)]
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield the entries, or the facts of the file."""
+    for entry in answer.get("entries", ()):
+        yield ink.path(entry["path"]) + ("/" if entry.get("files") else "")
+    for name, value in answer.get("file", {}).items():
+        yield f"{name}: {value}"
+
+
+QUESTION = Question(
+    "browse",
+    "A folder's entries, or what the index knows of a file.",
+    (
+        argument("file", "A file or folder of the tree; all of it if left out.", "", kind="path"),
+        option("--from", "first", "The first entry.", "integer", default=1, least=1),
+        option("--edited", "edited", "The lines that differ from HEAD, too.", "flag"),
+        AT,
+    ),
+    ask,
+    text,
+    group="",
+)

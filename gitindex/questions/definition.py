@@ -1,0 +1,88 @@
+"""What the name at a place means: its definitions, with signature and comment."""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import AT, Question, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+    from gitindex.view.tree import TreeView
+
+
+def ask(here: Here, params: Params) -> dict[str, Any]:
+    """Return the definitions that a name is bound to; a local name has its own declaration."""
+    from gitindex.query.names.finder import Finder
+    from gitindex.query.names.targets import find_target
+    from gitindex.query.references import declared_fields, definition_fields
+
+    with here.tree() as view:
+        path, line, column = here.inside(params["file"]), params["line"], params["column"]
+        if params["utf16"]:
+            column = _byte_column(view, path, line, column)
+        finder = Finder(view, here.memories.binding)
+        target = find_target(finder.binder, f"{path}:{line}:{column}")
+        shown = target.definitions[: params["limit"] or None]
+        finder.project.read({one.path for one in shown} | {path})
+        rows = [definition_fields(finder.project, one) for one in shown]
+        if params["docs"]:
+            for row in rows:
+                row["doc"] = doc_of(view, row)
+        local = () if rows else target.declared
+        declared = [declared_fields(finder.project, one) for one in local]
+        return view.envelope(name=target.name, definitions=rows, declared=declared)
+
+
+def _byte_column(view: TreeView, path: str, line: int, column: int) -> int:
+    """Return the column in bytes of UTF-8 of one in UTF-16 units, as browsers count."""
+    from gitindex.extract.terms import decode_text
+
+    raw = os.fsencode(path)
+    lines = decode_text(view.read([raw]).get(raw, b"")).split("\n")
+    text = lines[line - 1] if line <= len(lines) else ""
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
+    return len(before.decode("utf-16-le", "ignore").encode("utf-8", "surrogatepass")) + 1
+
+
+def doc_of(view: TreeView, row: dict[str, Any]) -> str:
+    """Return the comment of a definition; empty if it has none."""
+    from gitindex.base.errors import GitIndexError
+    from gitindex.query.symbols import SymbolQuery, list_symbols
+
+    try:
+        query = SymbolQuery(row["qualifiedName"], row["path"], limit=5)
+        found = list_symbols(view, query)["symbols"]
+    except GitIndexError:
+        return ""
+    return next((one.get("doc", "") for one in found if one["line"] == row["line"]), "")
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield a line for each definition."""
+    for row in (*answer["definitions"], *answer["declared"]):
+        yield f"{ink.place(row)}  {ink.code(row.get('signature') or answer['name'])}"
+
+
+QUESTION = Question(
+    "definition",
+    "What the name at a place means.",
+    (
+        argument("file", "A file of the tree.", kind="path"),
+        argument("line", "Its line.", kind="integer", least=1),
+        argument("column", "Its column, in bytes.", kind="integer", least=1),
+        option("--utf16", "utf16", "The column is in UTF-16 units.", "flag"),
+        option("--docs", "docs", "With their comments.", "flag"),
+        option("--limit", "limit", "Definitions at most; 0: all.", "integer"),
+        AT,
+    ),
+    ask,
+    text,
+    group="",
+)

@@ -1,0 +1,175 @@
+"""The map as nodes and edges with their places: open folders, a file's neighbours, what a change reaches."""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.questions.table import AT, Question, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.query.map.nodes import ShownNode
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+    from gitindex.view.tree import TreeView
+
+    Marks = dict[str, str]
+
+MAX_SYMBOLS = 120
+IMPACT_DEPTH = 2
+MAX_PICTURES = 8
+_SYMBOLS = (
+    "SELECT n.text, s.qualified_name, s.kind FROM {live} l JOIN {symbols} s ON s.blob_id=l.blob_id"
+    " JOIN {names} n ON n.id=s.name_id WHERE l.path=? AND s.parent<0 ORDER BY s.ordinal LIMIT ?"
+)
+
+
+class Picture(NamedTuple):
+    """Nodes with their places, and edges, as JSON has them."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    truncated: bool
+
+
+class TreeGraph:
+    """What the map needs of one tree; a server keeps it between clicks."""
+
+    def __init__(self, view: TreeView) -> None:
+        from gitindex.query.map.file_graph import FileGraph
+        from gitindex.query.map.nodes import MapFile
+
+        graph = FileGraph(view)
+        paths = {path: path for path in graph.files}  # one string for each path
+        self.imports = {
+            paths[path]: tuple(paths[target] for target in targets)
+            for path, targets in graph.imports.items()
+        }
+        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
+        self.files = {path: MapFile(path, path in joined) for path in paths}
+        self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
+
+    def picture(self, view: TreeView, opened: list[str], marks: Marks | None) -> Picture:
+        """Return what is drawn with these folders open and these files marked."""
+        from gitindex.query.map.nodes import choose_nodes, join_nodes
+
+        key = (*opened, "\0", *(f"{path}\0{mark}" for path, mark in (marks or {}).items()))
+        if key not in self.pictures:
+            files = self.files | {
+                path: self.files[path]._replace(symbols=_top_symbols(view, path))
+                for path in opened
+                if path in self.files
+            }
+            nodes, cut = choose_nodes(files, opened, marks)
+            edges, less = join_nodes(nodes, self.imports)
+            self.pictures = dict(list(self.pictures.items())[-MAX_PICTURES:])
+            self.pictures[key] = Picture(_rows(nodes), [*map(_edge, edges)], cut or less)
+        return self.pictures[key]
+
+
+def ask(here: Here, params: Params) -> dict[str, Any]:
+    """Return the nodes and edges of the map, or of a part of it."""
+    from gitindex.base.escape import safe_text
+
+    reached = _reached(here, params["impact"]) if params["impact"] else None
+    with here.tree() as view:
+        graph = here.remember("map", view, TreeGraph)
+        marks = reached if reached is not None else _neighbours(graph, params["focus"])
+        drawn = graph.picture(view, params["open"], marks)
+        return view.envelope(
+            nodes=drawn.nodes,
+            edges=drawn.edges,
+            nodeCount=len(drawn.nodes),
+            edgeCount=len(drawn.edges),
+            files=len(graph.files),
+            focus=safe_text(params["focus"]),
+            impact=safe_text(params["impact"]),
+            truncated=drawn.truncated,
+        )
+
+
+def _top_symbols(view: TreeView, path: str) -> tuple[tuple[str, str, str], ...]:
+    """Return name, qualified name and kind of the definitions at the top level of a file."""
+    raw = os.fsencode(path)
+    view.ensure_facts(paths=[raw])
+    return tuple(view.rows(_SYMBOLS, raw, MAX_SYMBOLS))
+
+
+def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
+    """Return a file, the files it imports, and those that import it."""
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.base.escape import safe_text
+
+    if not focus:
+        return None
+    if focus not in graph.files:
+        raise GitIndexError(f"not in the tree: {safe_text(focus)}", "see `gitindex map`", Exit.NO)
+    marks = dict.fromkeys(graph.imports.get(focus, ()), "imported")
+    marks |= {path: "imports" for path, targets in graph.imports.items() if focus in targets}
+    return marks | {focus: "focus"}
+
+
+def _reached(here: Here, changed: str) -> Marks:
+    """Return the files in the answer of `impact`, each with its part in it."""
+    from gitindex.questions.impact import QUESTION as IMPACT
+
+    between = "" if changed == "worktree" else changed
+    answer = IMPACT.ask(here, IMPACT.given(between=between, depth=IMPACT_DEPTH))
+    marks: Marks = dict.fromkeys(answer["files"], "reached")
+    marks |= dict.fromkeys(answer["tests"], "test")
+    return marks | {row["path"]: "changed" for row in answer["changedFiles"]}
+
+
+def _rows(nodes: list[ShownNode]) -> list[dict[str, Any]]:
+    from gitindex.base.escape import safe_text
+    from gitindex.query.map.nodes import place_nodes
+
+    places = place_nodes(nodes)
+    opened = {node.parent for node in nodes}
+    rows = []
+    for node in nodes:
+        x, y, width, height = places[node.id]
+        row: dict[str, Any] = {
+            "id": safe_text(node.id),
+            "label": safe_text(node.label),
+            "kind": node.kind,
+            "parent": safe_text(node.parent) or None,
+            "files": node.files,
+            "open": node.id in opened,
+        }
+        row |= {"mark": node.mark} if node.mark else {}
+        row |= {"x": round(x + width / 2), "y": round(y + height / 2)}
+        rows.append(row | {"width": round(width), "height": round(height)})
+    return rows
+
+
+def _edge(edge: dict[str, Any]) -> dict[str, Any]:
+    from gitindex.base.escape import safe_text
+
+    return edge | {"from": safe_text(edge["from"]), "to": safe_text(edge["to"])}
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield the nodes and what imports what."""
+    yield from (ink.node(node["id"]) for node in answer["nodes"])
+    for edge in answer["edges"]:
+        yield f"{ink.node(edge['from'])} -> {ink.node(edge['to'])}"
+
+
+QUESTION = Question(
+    "map nodes",
+    "The map as nodes and edges with their places.",
+    (
+        option("--open", "open", "A folder or file that is open; repeatable.", "texts"),
+        option("--focus", "focus", "A file whose neighbours are shown."),
+        option("--impact", "impact", "A..B, or `worktree`: the files that a change reaches."),
+        AT,
+    ),
+    ask,
+    text,
+    group="",
+)
