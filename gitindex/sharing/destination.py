@@ -1,4 +1,4 @@
-"""Destinations of packs: a folder, an HTTPS address, refs of a git remote, or the team's server."""
+"""Destinations of packs: a folder, an HTTPS address, an object store, a git remote, the team's server."""
 
 from __future__ import annotations
 
@@ -60,6 +60,10 @@ def open_destination(worktree: Worktree, named: str, scratch: str) -> Destinatio
     """Open a destination by name. `scratch` is an empty folder for a temporary git repository."""
     if named.startswith(("https://", "http://")):
         return _Web(named)
+    if named.startswith("s3://"):
+        from gitindex.sharing.object_store import ObjectStore  # lazily: needs the extra `s3`
+
+        return ObjectStore(named)
     if named == "team":
         from gitindex.sharing.team_packs import TeamPacks  # lazily: needs the extra `team`
 

@@ -29,7 +29,7 @@ LINES = {
     "query": 18030,
     "refresh": 3980,
     "semantic": 2752,
-    "sharing": 2450,
+    "sharing": 2560,
     "store": 5960,
     "view": 1129,
     "web": 3130,
