@@ -220,7 +220,8 @@ def _total_text(answer: Mapping[str, Any]) -> str:
     """Return how many occurrences there are, and whether they are all."""
     total = counted(answer["accounted"]["total"], "occurrences")
     if answer["accountedFor"]:
-        return f"all {total} accounted for"
+        only = answer["accounted"]["total"] == 1
+        return "its only occurrence accounted for" if only else f"all {total} accounted for"
     unread = answer.get("coverage", {}).get("unchecked", 0)
     why = f"{counted(unread, 'files')} not searched" if unread else "nothing is certified"
     return f"{total} found, {why}"

@@ -295,7 +295,7 @@ def test_no_references_is_said_with_a_proof(project: Repo) -> None:
     assert answer["references"] == []
     assert answer["absent"]
     shown = project.gitindex("refs", "nobody_calls_this").stdout
-    assert "-- nobody uses it: all 1 occurrence accounted for" in shown
+    assert "-- nobody uses it: its only occurrence accounted for" in shown
     project.write(".gitattributes", "old.py linguist-vendored\n")
     project.write("old.py", "nobody_calls_this()\n")
     project.commit()

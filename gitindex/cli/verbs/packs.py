@@ -91,7 +91,8 @@ def check(path: str) -> Reply:
     """Verify imported facts now by deriving them again."""
     with progress_bar("verifying") as report:
         answer = check_imports(find_worktree(path), report)
-    line = f"{answer['left']} blobs of packs are not verified"
+    left = answer["left"]
+    line = f"{left} blobs of packs are not verified" if left else "all facts of packs are verified"
     if answer["rejected"]:
         line = f"wrong facts, signed by {', '.join(answer['rejected'])}: the index is built anew"
     return Reply(answer, [line], Exit.NO if answer["left"] or answer["rejected"] else Exit.OK)
