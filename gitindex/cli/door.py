@@ -25,7 +25,11 @@ COMPLETE = "_GITINDEX_COMPLETE"
 """The environment variable a shell sets to ask for completions instead of running a command."""
 RARELY = (50_000, 20, 100)
 """When the collector runs: an answer makes many objects and ends; collecting was a fifth of its time."""
-UNPAGED = frozenset({"find", "merge-check", "verify", "audit", "config"})
+WATCH_SECONDS = 1.0
+"""Between two probes of `--watch`."""
+_MOVING = frozenset({"freshness", "receipt"})
+"""Fields that differ although the answer is the same."""
+UNPAGED = frozenset({"find", "merge-check", "radar", "verify", "audit", "config"})
 """Questions whose answer is never longer than a screen, or is a picker's."""
 
 
@@ -121,6 +125,8 @@ def ask_and_print(
 
     here = place_of(question, params, probe)
     here.terminal = sys.stdout.isatty() and not as_json
+    if params.get("watch"):
+        return _watched(question, here, params, as_json)
     try:
         answer = question.ask(here, params)
         if params.get("team") and question.team is not None:
@@ -139,6 +145,32 @@ def show_answer(question: Question, params: Params, as_json: bool, answer: Any) 
     else:
         _print_text(question, params, answer)
     return _code(question, params, answer)
+
+
+def _watched(question: Question, here: Here, params: Params, as_json: bool) -> int:
+    """Ask again and again, and print each answer that differs; returns at Ctrl-C."""
+    import time
+
+    from gitindex.base.output import print_json
+    from gitindex.cli.printing import print_closed
+    from gitindex.view.snapshot import GateClosed
+
+    last: Any = None
+    seen: Any = None
+    try:
+        while True:
+            try:
+                answer = question.ask(here, params)
+            except GateClosed as closed:
+                return print_closed(closed)
+            told = {name: value for name, value in answer.items() if name not in _MOVING}
+            if told != seen:
+                print_json(answer) if as_json else _print_text(question, params, answer)
+                sys.stdout.flush()
+            last, seen = answer, told
+            time.sleep(WATCH_SECONDS)
+    except KeyboardInterrupt:
+        return _code(question, params, last) if last is not None else int(Exit.OK)
 
 
 def _with_team(question: Question, here: Here, params: Params, answer: Any) -> Any:

@@ -46,7 +46,7 @@ class MergedTree(NamedTuple):
 def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTree]:
     """Merge two commits, given by id."""
     with tempfile.TemporaryDirectory(prefix="gitindex-merge-") as folder:
-        env = _environment(worktree, folder, len(ours))
+        env = environment(worktree, folder, len(ours))
         asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
         done = try_git("/", *asked, env=env)
         if done.returncode not in (0, 1):
@@ -67,7 +67,8 @@ def commit_of(worktree: Worktree, name: str) -> str:
     return found.output.decode().strip()
 
 
-def _environment(worktree: Worktree, folder: str, digits: int) -> dict[str, str]:
+def environment(worktree: Worktree, folder: str, digits: int) -> dict[str, str]:
+    """Return the environment of a git that writes objects into `folder` and reads both."""
     env = view_env(worktree, digits)
     env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(env["GIT_OBJECT_DIRECTORY"])
     env["GIT_OBJECT_DIRECTORY"] = folder

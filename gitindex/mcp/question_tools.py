@@ -133,6 +133,7 @@ class ServerHere(Here):
         worktree = server.locate(folder)
         memories = Memories(server.memory, server.lexical, server.binding)
         super().__init__(path or worktree.root, choice, memories, worktree)
+        self.kept = server.kept
         self._folder = server.absolute(path) if path else ""
 
     def inside(self, file: str) -> str:

@@ -48,6 +48,7 @@ class ServerState:
         self.memory = FactsMemory()
         self.lexical = SearchMemory()
         self.binding = Memory()
+        self.kept: dict[str, Any] = {}  # by questions, for their next time
         self._known: list[str] = []
         self._operations: dict[str, Operation] = {}
 

@@ -57,6 +57,7 @@ class Here:
 
         self.path, self.choice, self.memories, self.probe = path, choice or NOW, memories, probe
         self._worktree = worktree
+        self.kept: dict[str, Any] = {}  # by questions, for a door that asks again
 
     @property
     def worktree(self) -> Worktree:

@@ -56,3 +56,17 @@ def test_a_report_over_mcp_reads_no_file(agent: Agent, tmp_path: Path) -> None:
     path.write_text("`helper` is defined in `lib/util.py`\n")
     answer = agent.ask("verify_claims", text=str(path))
     assert answer["verdicts"] == []
+
+
+def test_an_agent_asks_whether_parallel_work_fits(agent: Agent, home: Repo) -> None:
+    assert agent.ask("radar")["status"] == "invalid_request"  # there is one worktree
+    home.git("worktree", "add", "-q", "../other", "-b", "other")
+    other = Repo(home.path.parent / "other")
+    other.write("fresh.py", "from lib.util import helper\n\nhelper(1)\n")
+    assert agent.ask("radar")["counts"]["fits"] == 1
+    home.write("lib/util.py", "def helped(value):\n    return value\n")
+    [row] = agent.ask("radar")["pairs"]
+    assert row["verdict"] == "breaks"
+    home.git("checkout", "-q", "lib/util.py")
+    assert agent.ask("radar", branches=["nowhere"])["status"] == "invalid_request"
+    home.git("worktree", "remove", "--force", "../other")

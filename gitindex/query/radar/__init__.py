@@ -1,0 +1,1 @@
+"""Does the work of several worktrees and branches fit together? Uncommitted edits included."""

@@ -1,0 +1,102 @@
+"""`gitindex radar`: does the work that is going on in worktrees and branches fit together?"""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Note
+from gitindex.questions.table import Question, Wire, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+STYLES = {"fits": "line", "conflict": "match", "breaks": "match", "unrelated": "dim"}
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Compare all pairs of live worktrees and named branches."""
+    from gitindex.query.radar.answer import RadarMemory, RadarQuery, radar
+
+    memory = here.kept.setdefault("radar", RadarMemory())
+    query = RadarQuery(here.worktree, here.path, asked["branches"], asked["only_branches"])
+    with here.doing("comparing worktrees"):
+        return radar(query, memory)
+
+
+def code(answer: dict[str, Any], _asked: Params) -> int:
+    """Return 1 if two lines of work do not fit: a conflict of texts, or a break."""
+    return 1 if answer["counts"]["breaks"] or answer["counts"]["conflict"] else 0
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield a line for each pair that needs attention, with what is wrong; then the counts."""
+    for note in answer["notes"]:
+        yield Note(safe_text(note))
+    width = max((len(row["verdict"]) for row in answer["pairs"]), default=0) if ink.width else 0
+    for row in answer["pairs"]:
+        if row["verdict"] == "fits" and not row["possible"] and not ink.asked.get("everything"):
+            continue
+        verdict = ink.paint(STYLES[row["verdict"]], row["verdict"].ljust(width))
+        ends = f"{safe_text(row['ours'])} + {safe_text(row['theirs'])}"
+        yield f"{verdict}  {ends}  {ink.paint('dim', 'tree ' + row['mergedTree'][:12])}"
+        yield from (f"  {line}" for line in _details(row, ink))
+    counts = [f"{many} {name}" for name, many in answer["counts"].items() if many]
+    edits = sum(side["edits"] for side in answer["sides"])
+    pairs = counted(len(answer["pairs"]), "pairs")
+    sides = f"{len(answer['sides'])} lines of work, {counted(edits, 'edited files')}"
+    yield ink.paint("dim", f"-- {pairs}: {', '.join(counts)}; {sides}")
+
+
+def _details(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+    for name in row["conflicts"]:
+        yield f"{ink.path(name)}: both edited the same lines"
+    for mark, found in (("", row["breaks"]), ("? ", row["possible"])):
+        for one in found:
+            gone = f"`{safe_text(one['name'])}` is gone from {ink.path(one['missingFrom'])}"
+            yield f"{mark}{ink.place(one)}: {gone} in {_other(row, one)}"
+    for one in row["duplicates"]:
+        first = f"{ink.path(one['firstPath'])}:{one['firstLine']}"
+        yield f"{ink.place(one)}: `{safe_text(one['name'])}` is defined by both, also at {first}"
+    for one in row["misfits"]:
+        changed = f"`{safe_text(one['signature'])}` in {_other(row, one)}"
+        yield f"{ink.place(one)}: {safe_text(one['why'])}: {changed}"
+
+
+def _other(row: dict[str, Any], one: dict[str, Any]) -> str:
+    return safe_text(row["theirs"] if one["side"] == "ours" else row["ours"])
+
+
+QUESTION = Question(
+    "radar",
+    "Does the work in all worktrees fit together, uncommitted edits included? Exit 1 if not.\n\n"
+    "Every pair of live worktrees, and of the branches given, is merged in memory. The repository\n"
+    "stays as it is, and nothing is checked out.",
+    (
+        argument(
+            "branches",
+            "Branches to compare, too.",
+            (),
+            kind="texts",
+            metavar="[BRANCH]...",
+            most=256,
+            wire=Wire(help="branches to compare with the worktrees"),
+        ),
+        option("--branches-only", "only_branches", "Compare only the branches given.", "flag"),
+        option("--all", "everything", "List pairs that fit, too.", "flag"),
+        option(
+            "--watch", "watch", "Look again whenever something changes; ends with Ctrl-C.", "flag"
+        ),
+    ),
+    ask,
+    text,
+    group="Change",
+    code=code,
+    trees="",
+    tool="radar",
+    tells="Does the work in all worktrees fit together? Each pair merged in memory, edits included.",
+)
