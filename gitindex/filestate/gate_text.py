@@ -17,6 +17,8 @@ def gate_lines(
     yield f"{one['status']}: {where} ({one['freshness']}, {one['certainty']}; {limits})"
     if "decision" in one:
         yield f"  decided: {one['decision']['id']}"
+    for note in one.get("notes", ()):
+        yield f"  note: {note}; ask about a symbol there"
     if "witness" in one:
         yield from _packet(one["witness"], agent)
 

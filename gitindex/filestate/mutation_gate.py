@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from gitindex.base.escape import path_fields
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Certainty, Freshness, Layer, Mutation
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import Ambiguity, EditTarget, find_ambiguity
@@ -81,7 +81,8 @@ def _judge(service: FileStateService, states: States, target: EditTarget) -> _Ju
     if ambiguity is None:
         return _Judged(state._replace(certainty=Certainty.CERTAIN), Mutation.OK)
     decision = replayed(service.world, ambiguity)
-    gate = Mutation.OK if decision else Mutation.NEEDS_DECISION
+    # A whole file names no place that could be meant otherwise: what is open there is noted.
+    gate = Mutation.NEEDS_DECISION if named and not decision else Mutation.OK
     return _Judged(state._replace(certainty=Certainty.AMBIGUOUS), gate, ambiguity, decision)
 
 
@@ -101,11 +102,19 @@ def _answer(
         fields["line"] = target.line
     if found.decision:
         fields["decision"] = decision_fields(found.decision)
+    if found.ambiguity and not (target.symbol or target.line):
+        fields["notes"] = _notes(found.ambiguity)
     if found.gate is not Mutation.OK:
         fields["witness"] = witness(
             PacketInputs(service.world, states, target, found.state, found.ambiguity)
         )
     return fields
+
+
+def _notes(ambiguity: Ambiguity) -> list[str]:
+    """Return what the language leaves open somewhere in a file: its flags, and names defined twice."""
+    names = dict.fromkeys(one.qualified for one in ambiguity.definitions)
+    return [*ambiguity.flags, *(f"several definitions of {safe_text(name)}" for name in names)]
 
 
 def _limits(service: FileStateService, path: str) -> dict[str, str]:

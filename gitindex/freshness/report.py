@@ -13,7 +13,7 @@ from gitindex.freshness.envelope import edits_left_out
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.pack_note import PackNote, read_pack_note
-from gitindex.freshness.verdict import Verdict, judge
+from gitindex.freshness.verdict import NEVER, Verdict, judge
 from gitindex.git.hook_switch import is_enabled
 
 
@@ -83,14 +83,13 @@ def _pack_lines(note: PackNote) -> list[str]:
 
 def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
     edits = seen.head.edits
-    laid_over = ""
+    overlaid = ""
     if edits and verdict.code in (Exit.OK, Exit.NO):
-        laid_over = f"; {counted(edits, 'edited paths')} laid over"
+        overlaid = f"; {counted(edits, 'edited paths')} overlaid"
         over = edits_left_out(worktree.root, seen.head)
         if over:
-            laid_over = f"; {counted(edits, 'edited paths')}, {over} over the budget of an answer"
-    never = verdict.why.startswith("not indexed")  # "stale" would be a riddle there
-    lines = [verdict.why if never else f"{verdict.word}: {verdict.why}{laid_over}"]
+            overlaid = f"; {counted(edits, 'edited paths')}, {over} over the budget of an answer"
+    lines = [verdict.why if verdict.word == NEVER else f"{verdict.word}: {verdict.why}{overlaid}"]
     lost = seen.proof.marker.quarantined_files if seen.proof.marker else 0
     if lost and verdict.code in (Exit.OK, Exit.NO):
         paths = f"{lost} file{'s' if lost > 1 else ''}"
@@ -104,14 +103,7 @@ def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
     elif seen.progress is not None and (seen.progress.phase or "").startswith("waiting"):
         lines.append(f"  {safe_text(str(seen.progress.phase))}")
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
-        lines.append(f"  hint: run `gitindex {_next_step(seen)}`")
+        lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
     elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
-
-
-def _next_step(seen: Observation) -> str:
-    """Return the command that ends a gated state: for a repository without an index, `install`."""
-    if seen.pending:
-        return "wait"
-    return "index" if seen.searchable else "install"

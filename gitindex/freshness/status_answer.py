@@ -42,7 +42,7 @@ def status_envelope(
         else gating_envelope(status, gate, safe_text(path), root)
     )
     envelope |= {
-        "state": verdict.word,
+        "state": verdict.word.replace(" ", "_"),
         "why": verdict.why,
         "hooksEnabled": is_enabled(worktree),
         "indexing": indexing_fields(seen.progress),

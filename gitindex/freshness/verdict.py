@@ -9,6 +9,8 @@ from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, P
 from gitindex.freshness.observation import DAMAGED, Failure, Observation
 
 UNKNOWN = "unknown"
+NEVER = "not indexed"
+"""Nothing is stale that never was."""
 
 
 class Verdict(NamedTuple):
@@ -21,9 +23,10 @@ class Verdict(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The state as people read it: `unknown` where the proof could not be looked up."""
-        unknown = self.freshness is FreshnessState.UNKNOWN and self.state is not IndexState.ERROR
-        return UNKNOWN if unknown else str(self.state)
+        """The state as people read it: `unknown` without a proof to read, `not indexed` before the first."""
+        if self.freshness is FreshnessState.UNKNOWN and self.state is not IndexState.ERROR:
+            return UNKNOWN
+        return NEVER if self.why.startswith(NEVER) else str(self.state)
 
 
 def judge(seen: Observation) -> Verdict:
@@ -76,7 +79,7 @@ def _unproven(seen: Observation) -> str:
     if seen.proof.message:
         return f"not proven: {seen.proof.message}"
     if not seen.searchable:
-        return "not indexed yet: the first index is queued" if seen.pending else "not indexed"
+        return f"{NEVER} yet: the first index is queued" if seen.pending else NEVER
     reason = seen.proof.reason or ProofReason.MISSING_MARKER_DOC
     return f"not proven: {reason}"
 

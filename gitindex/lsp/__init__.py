@@ -1,1 +1,1 @@
-"""The language server: the same answers for editors, with unsaved text laid over."""
+"""The language server: the same answers for editors, with unsaved text overlaid."""

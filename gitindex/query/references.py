@@ -1,4 +1,4 @@
-"""`refs`: the uses of a symbol, their certainty, and whether any may be missing."""
+"""The uses of a symbol, their certainty, and whether any may be missing."""
 
 from __future__ import annotations
 

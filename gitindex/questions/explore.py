@@ -39,7 +39,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     if ink.width:
         freshness = answer["freshness"]
         edits = counted(freshness["overlayPaths"], "edited paths")
-        laid = f", {edits} laid over" if freshness["overlayPaths"] else ""
+        laid = f", {edits} overlaid" if freshness["overlayPaths"] else ""
         many = counted(len(answer["places"]), "places")
         yield ink.paint("dim", f"-- {many}; {freshness['state']}{laid}")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.certificate import certificate, last_name
 from gitindex.questions.ink import missing
-from gitindex.questions.refs import certificate, last_name
 from gitindex.questions.table import AT, SYMBOL, Question, Wire, option
 
 if TYPE_CHECKING:

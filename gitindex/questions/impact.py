@@ -36,12 +36,19 @@ def ask(here: Here, asked: Params) -> Any:
         raise GitIndexError(
             "--dangling and --tests exclude each other", "see `gitindex impact --help`", Exit.USAGE
         )
-    with _comparing(here, asked) as change:
-        if asked["dangling"]:
-            return _dangling(change, asked["signatures"])
-        if asked["tests"]:
-            return _tests(change, asked["limit"])
-        return impact(change, asked["depth"])
+    try:
+        with _comparing(here, asked) as change:
+            if asked["dangling"]:
+                return _dangling(change, asked["signatures"])
+            if asked["tests"]:
+                return _tests(change, asked["limit"])
+            return impact(change, asked["depth"])
+    except GitIndexError as error:
+        if error.message.startswith("no such revision") and ".." not in asked["between"]:
+            error.hint = (
+                f"commits are A..B; for a symbol: `gitindex callers -d 3 {asked['between']}`"
+            )
+        raise
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from gitindex.base.escape import counted, safe_text
+from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.certificate import certificate, last_name
 from gitindex.questions.ink import missing, signature
 from gitindex.questions.symbols import BELOW
 from gitindex.questions.table import AT, Question, Wire, argument, limit, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import ReferencesAnswer
@@ -66,35 +67,6 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         place = f"{ink.place(row)}:{row['column']}" if ink.width else ink.place(row)
         yield f"  {ink.paint('path', place)}  {ink.code(row['text'], answer.get('name', ''))}  {how}"
     yield from certificate(answer, ink, len(answer["references"]), "references")
-
-
-def certificate(answer: Mapping[str, Any], ink: Ink, shown: int, what: str) -> Iterator[str]:
-    """Yield the possible places, each line once, then how all occurrences are accounted for."""
-    from gitindex.query.absence import summary
-
-    told: dict[str, int] = {}
-    for row in answer["possible"]:
-        line = safe_text(row["text"][: None if ink.width else 120])
-        line = f"? {ink.paint('path', ink.place(row))}  {row['why']}: {line}"
-        told[line] = told.get(line, 0) + 1
-    for line, times in told.items():
-        yield line + (f"  ({times} ×)" if times > 1 else "")
-    for row in (*answer.get("unlikely", ()), *answer.get("mentioned", ())):
-        why = row["why"] or "on another type"
-        yield ink.paint("dim", f"  {ink.place(row)}  {why}: {safe_text(row['text'])}")
-    total = answer.get("totalReferences", shown)
-    seen = " shown" if ink.width else ""
-    count = f"{shown} of {total} {what}{seen}" if total > shown or answer.get("truncated") else ""
-    sure = summary(answer, count or (counted(shown, what) if what != "references" else ""))
-    outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
-    stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
-    fresh = f"; {answer['freshness']['state']}" if ink.width else ""
-    yield ink.paint("dim", f"-- {sure}{fresh}{stale}")
-
-
-def last_name(asked: str) -> str:
-    """Return the plain name of FILE#NAME or CLASS.NAME: what other repositories are asked for."""
-    return asked.rpartition("#")[2].rpartition(".")[2]
 
 
 def _team(answer: Any, _asked: Params) -> tuple[str, list[str]]:

@@ -120,7 +120,7 @@ def _proof(answer: SearchAnswer, ink: Ink) -> str:
     assert receipt is not None
     said = [freshness["state"]]
     if freshness["overlayPaths"]:
-        said.append(f"{counted(freshness['overlayPaths'], 'edited paths')} laid over")
+        said.append(f"{counted(freshness['overlayPaths'], 'edited paths')} overlaid")
     if freshness.get("leftOut"):
         said.append(f"{freshness['leftOut']} left out")
     tree = f"tree {str(receipt['treeId'])[:12]}, generation {receipt['generation']}"

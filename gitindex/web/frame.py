@@ -123,7 +123,7 @@ def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html
         found.append("detached HEAD")
     edits = freshness.get("edits")
     if edits and freshness.get("mode") != "at":
-        found.append(f"{edits} edited path{'s' if edits > 1 else ''} laid over")
+        found.append(f"{edits} edited path{'s' if edits > 1 else ''} overlaid")
     if freshness.get("leftOut"):
         found.append(f"{freshness['leftOut']} left out")
     if receipt.get("generation"):

@@ -102,8 +102,7 @@ def look(session: WebSession) -> LiveState:
         message = error.message if isinstance(error, GitIndexError) else str(error.strerror)
         return LiveState(freshness_bar({"state": "error", "status": "error"}), message)
     receipt = {"generation": answer["generation"], "treeId": answer["treeId"]}
-    state = answer["state"] if answer["treeId"] or answer["state"] != "stale" else "not_indexed"
-    told = {"state": state, "freshness": answer["freshness"], "receipt": receipt}
+    told = {"state": answer["state"], "freshness": answer["freshness"], "receipt": receipt}
     return LiveState(freshness_bar(told), _version(worktree.root, seen, answer["generation"]))
 
 

@@ -230,11 +230,11 @@ def test_clean(quiet: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     tree = quiet.tree()[:12]
     assert _printed(quiet, capsys, "status") == f"fresh: 3 files, tree {tree}"
     quiet.write("new.py", "new = 1\n")
-    assert _printed(quiet, capsys, "status").endswith("; 1 edited path laid over")
+    assert _printed(quiet, capsys, "status").endswith("; 1 edited path overlaid")
     assert run_cli(["status", "--clean", "-C", str(quiet.path)]) == 0, "a new path is not tracked"
     quiet.write("app.py", "edited = 1\n")
     capsys.readouterr()
-    assert _printed(quiet, capsys, "status").endswith(f"tree {tree}; 2 edited paths laid over")
+    assert _printed(quiet, capsys, "status").endswith(f"tree {tree}; 2 edited paths overlaid")
     for command in ("status", "check"):
         assert run_cli([command, "-C", str(quiet.path)]) == 0
         assert run_cli([command, "--clean", "-C", str(quiet.path)]) == 1

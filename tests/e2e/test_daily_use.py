@@ -156,8 +156,12 @@ def test_a_repository_without_an_index_is_told_so_and_what_to_do(repo: Repo) -> 
     repo.write("a.py", "a = 1\n")
     repo.commit()
     done = repo.gitindex("status")
-    assert (done.returncode, done.stdout) == (3, "not indexed\n  hint: run `gitindex install`\n")
-    assert repo.gitindex("status", "--short").stdout == "stale\n"
+    assert (done.returncode, done.stdout) == (3, "not indexed\n  hint: run `gitindex index`\n")
+    for command in (("status", "--short"), ("check",)):
+        assert repo.gitindex(*command).stdout == "not indexed\n"
+    for question in (("refs", "a"), ("symbols", "a"), ("read", "a.py")):
+        assert repo.gitindex(*question).stderr.endswith("  hint: run `gitindex index`\n")
+    assert repo.gitindex("index").returncode == 0, "the remedy works"
 
 
 def test_a_search_that_finds_nothing_says_so_on_a_terminal(quiet: Repo) -> None:

@@ -139,6 +139,8 @@ def test_idx_runs_where_the_user_is(proven: Repo, home: Path) -> None:
     install_aliases()
     bare = {"PATH": "/usr/bin:/bin"}
     assert proven.git("-C", "lib", "idx", "status", "--short", env=bare) == "fresh\n"
+    alone = proven.git("-C", "lib", "idx", env=bare)
+    assert alone == proven.gitindex("status").stdout, "alone it shows the status"
     found = proven.try_git("idx", "search", "helper", "--json")
     assert json.loads(found.stdout)["status"] == "ok"
 

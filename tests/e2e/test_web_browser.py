@@ -616,7 +616,7 @@ def test_an_edit_shows_in_the_bar_and_in_the_hits_without_a_reload(
     page.evaluate("window.stayed = true")
     project.write("lib/util.py", UTIL + "\n\ndef brand_new():\n    return 3\n")
     try:
-        expect(page.locator("#bar")).to_contain_text("1 edited path laid over")
+        expect(page.locator("#bar")).to_contain_text("1 edited path overlaid")
         expect(page.locator(".hits")).to_contain_text("def brand_new")
         expect(page.locator(".source.edited").first).to_have_text("worktree")
         type_query(page, "brand_ne")

@@ -34,7 +34,7 @@ def twice(repo: Repo) -> Repo:
 
 def offered(repo: Repo, **changes: Any) -> dict[str, Any]:
     """The proof that the gate offers, completed."""
-    proof: dict[str, Any] = dict(one(repo, "t.py")["witness"]["proof"])
+    proof: dict[str, Any] = dict(one(repo, "t.py", "f")["witness"]["proof"])
     proof["selected"] = ["t.py#f~2"]
     proof["anchors"] = [{"path": "t.py", "line": 9, "text": "def f(x, y):"}]
     return proof | changes
@@ -54,7 +54,7 @@ def decide(repo: Repo, proof: dict[str, Any]) -> int:
 def test_d1_accepted_once(twice: Repo) -> None:
     proof = offered(twice)
     made = decide(twice, proof)
-    found = one(twice, "t.py")
+    found = one(twice, "t.py", "f")
     assert (found["status"], found["certainty"]) == ("ok", "ambiguous")
     assert found["decision"]["id"] == made
     assert found["decision"]["selected"] == ["t.py#f~2"]
@@ -82,18 +82,19 @@ def test_d1_of_many_at_once_one_is_accepted(twice: Repo) -> None:
 def test_d1_a_new_ambiguity_opens_the_question_again(twice: Repo) -> None:
     decide(twice, offered(twice))
     publish(write(twice, {"t.py": TWICE + "\n\ndef f():\n    return 4\n"}))
-    found = one(twice, "t.py")
+    found = one(twice, "t.py", "f")
     assert found["status"] == "needs_decision"
     assert len(found["witness"]["candidates"]) == 3
     publish(write(twice, {"t.py": TWICE}))
-    assert one(twice, "t.py")["status"] == "ok", "the old question about the old bytes is answered"
+    assert one(twice, "t.py", "f")["status"] == "ok", (
+        "the old question about the old bytes is answered"
+    )
 
 
 def test_d1_it_discharges_exactly_its_question(twice: Repo) -> None:
     decide(twice, offered(twice))
-    assert one(twice, "t.py", "f")["status"] == "needs_decision", "a symbol is another question"
     publish(write(twice, {"t.py": "from os import *\n" + TWICE}))
-    found = one(twice, "t.py")
+    found = one(twice, "t.py", "f")
     assert found["status"] == "needs_decision"
     assert found["witness"]["choices"] == ["t.py#f", "t.py#f~2", "flag:star_import"]
 
@@ -101,25 +102,25 @@ def test_d1_it_discharges_exactly_its_question(twice: Repo) -> None:
 def test_d3_replayed_whatever_head_is(twice: Repo) -> None:
     made = decide(twice, offered(twice))
     publish(write(twice, {"a.py": A + "\n\nx = 1\n"}))
-    assert one(twice, "t.py")["decision"]["id"] == made
+    assert one(twice, "t.py", "f")["decision"]["id"] == made
     twice.git("checkout", "-q", "-b", "other")
     twice.git("commit", "-q", "--amend", "-m", "other")
     publish(twice)
-    assert one(twice, "t.py")["decision"]["id"] == made
+    assert one(twice, "t.py", "f")["decision"]["id"] == made
     linked = Repo(twice.path.with_name("linked"))
     twice.git("worktree", "add", "-q", "--detach", str(linked.path))
     publish(linked)
-    assert one(linked, "t.py")["decision"]["id"] == made
+    assert one(linked, "t.py", "f")["decision"]["id"] == made
 
 
 def test_d4_not_replayed_when_its_file_is_deleted(twice: Repo) -> None:
     decide(twice, offered(twice))
     (twice.path / "t.py").unlink()
-    assert one(twice, "t.py")["status"] == "blocked"
+    assert one(twice, "t.py", "f")["status"] == "blocked"
     publish(twice)
-    assert one(twice, "t.py")["status"] == "blocked"
+    assert one(twice, "t.py", "f")["status"] == "blocked"
     publish(write(twice, {"t.py": TWICE.replace("return 1", "return 9")}))
-    assert one(twice, "t.py")["status"] == "needs_decision", "same question, other bytes"
+    assert one(twice, "t.py", "f")["status"] == "needs_decision", "same question, other bytes"
 
 
 @pytest.mark.parametrize(
@@ -140,14 +141,14 @@ def test_d4_not_replayed_when_its_file_is_deleted(twice: Repo) -> None:
         ({"anchors": [{"path": "../t.py", "line": 1, "text": "x"}]}, "leaves the repository"),
         ({"anchors": 7}, "not a proof"),
         ({"path": ["t.py"]}, "not a proof"),
-        ({"path": "a.py"}, "another one"),
+        ({"path": "a.py"}, "no `f` in a.py"),
         ({"path": "none.py"}, "unindexed"),
     ],
 )
 def test_a_wrong_proof_is_refused(twice_once: Repo, change: dict[str, Any], complaint: str) -> None:
     with pytest.raises(GitIndexError, match=complaint):
         decide(twice_once, offered(twice_once, **change))
-    assert one(twice_once, "t.py")["status"] == "needs_decision"
+    assert one(twice_once, "t.py", "f")["status"] == "needs_decision"
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +178,7 @@ def test_a_line_of_another_file_cannot_be_probed(twice_once: Repo) -> None:
 def test_readers_write_nothing(twice_once: Repo, cli: Cli) -> None:
     store = twice_once.path / ".git/gitindex/facts.db"
     before = store.read_bytes()
-    one(twice_once, "t.py")
+    one(twice_once, "t.py", "f")
     cli(twice_once, "state", ".")
     cli(twice_once, "decide", "list")
     assert store.read_bytes() == before
@@ -192,12 +193,12 @@ def test_the_command(twice: Repo, cli: Cli) -> None:
     assert listed["decisions"][0]["selected"] == ["t.py#f~2"]
     shown = json.loads(cli(twice, "decide", "show", "1", "--json")[1])
     assert shown["decision"]["fileHashes"] == {"t.py": twice.git("hash-object", "t.py").strip()}
-    code, text = cli(twice, "state", "--gate", "t.py")
+    code, text = cli(twice, "state", "--gate", "t.py#f")
     assert (code, text.splitlines()[1]) == (0, "  decided: 1")
     assert cli(twice, "decide", "forget", "1")[0] == 0
     assert cli(twice, "decide", "forget", "1") == (1, "no decision 1")
     assert cli(twice, "decide", "show", "1") == (1, "no decision 1")
-    assert cli(twice, "state", "--gate", "t.py")[0] == 1
+    assert cli(twice, "state", "--gate", "t.py#f")[0] == 1
     assert cli(twice, "decide", "commit", f"{file}.none")[0] == 2
     (twice.path / "proof.json").write_text(json.dumps(offered(twice, selected=[])))
     code, text = cli(twice, "decide", "commit", file)
@@ -205,9 +206,11 @@ def test_the_command(twice: Repo, cli: Cli) -> None:
 
 
 def test_the_gate_shows_the_proof_that_it_speaks_of(twice: Repo, cli: Cli) -> None:
-    _, text = cli(twice, "state", "--gate", "t.py")
+    _, text = cli(twice, "state", "--gate", "t.py#f")
     [shown] = [line for line in text.splitlines() if line.startswith("  proof: ")]
-    assert json.loads(shown.removeprefix("  proof: ")) == one(twice, "t.py")["witness"]["proof"]
+    assert (
+        json.loads(shown.removeprefix("  proof: ")) == one(twice, "t.py", "f")["witness"]["proof"]
+    )
     assert "  choices: t.py#f, t.py#f~2" in text
     made = decide(twice, offered(twice))
     _, text = cli(twice, "decide", "show", str(made))

@@ -155,7 +155,7 @@ def test_r4_an_edit_that_git_status_does_not_show(
     assert quiet.state() == "fresh", "edits are laid over, and counted"
     status = quiet.gitindex("status")
     assert status.returncode == 0
-    assert status.stdout.endswith("; 1 edited path laid over\n")
+    assert status.stdout.endswith("; 1 edited path overlaid\n")
     for command in ("check", "status"):
         told = quiet.gitindex(command, "--clean")
         assert (told.returncode, "1 tracked path differs from HEAD" in told.stdout) == (1, True)

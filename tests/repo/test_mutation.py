@@ -152,7 +152,7 @@ def test_unindexed_and_unknown_are_blocked(pair: Repo) -> None:
 
 
 def test_ambiguous_needs_a_decision(pair: Repo) -> None:
-    found = one(pair, "t.py")
+    found = one(pair, "t.py", "f")
     assert (found["status"], found["certainty"]) == ("needs_decision", "ambiguous")
     packet = found["witness"]
     assert [c["line"] for c in packet["candidates"]] == [1, 9]
@@ -161,6 +161,25 @@ def test_ambiguous_needs_a_decision(pair: Repo) -> None:
     assert packet["checklist"]
     assert packet["suggestedRefresh"] is None
     assert packet["bounds"] == {"path": "t.py", "startLine": 1, "endLine": 10}
+
+
+def test_a_whole_file_is_editable_with_notes_unless_something_is_stale(pair: Repo) -> None:
+    found = one(pair, "t.py")
+    assert (found["status"], found["certainty"]) == ("ok", "ambiguous")
+    assert found["notes"] == ["multiple_definitions", "several definitions of f"]
+    assert "witness" not in found
+    assert "notes" not in one(pair, "a.py")
+    done = pair.gitindex("state", "--gate", "t.py")
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (
+        0,
+        [
+            "  note: multiple_definitions; ask about a symbol there",
+            "  note: several definitions of f; ask about a symbol there",
+        ],
+    )
+    pair.write("a.py", A.replace("(x)", "(x, y)"))
+    publish(pair)
+    assert one(pair, "b.py")["status"] == "blocked"
 
 
 def test_only_the_name_that_is_meant_counts(pair: Repo) -> None:
@@ -181,7 +200,7 @@ def test_a_name_with_several_owners_is_ambiguous_even_without_flags(repo: Repo) 
 
 
 def test_the_worst_target_decides(pair: Repo) -> None:
-    ok, ask, no = EditTarget("a.py"), EditTarget("t.py"), EditTarget("none.py")
+    ok, ask, no = EditTarget("a.py"), EditTarget("t.py", "f"), EditTarget("none.py")
     assert gate(pair, ok, ok)["status"] == "ok"
     assert gate(pair, ok, ask)["status"] == "needs_decision"
     assert gate(pair, ask, no, ok)["status"] == "blocked"
@@ -223,7 +242,7 @@ def test_the_command(pair: Repo, cli: Cli) -> None:
         0,
         "ok: a.py:helper (clean, certain; index, syntactic, local)\n",
     )
-    code, text = cli(pair, "state", "--gate", "t.py", "a.py")
+    code, text = cli(pair, "state", "--gate", "t.py#f", "a.py")
     assert code == 1
     assert "candidate t.py#f~2 at line 9" in text
     assert "choices: t.py#f, t.py#f~2" in text
@@ -295,7 +314,7 @@ class C:
 def test_flags_belong_to_places(repo: Repo) -> None:
     text = OPEN_ELSEWHERE.replace("from os.path import *\n", "")
     publish(write(repo, {"m.py": text, "star.py": OPEN_ELSEWHERE}))
-    assert one(repo, "m.py")["status"] == "needs_decision"
+    assert "dynamic_attribute" in one(repo, "m.py")["notes"]
     for symbol in ("sure", "calls", "C.method"):
         found = one(repo, "m.py", symbol)
         assert (found["status"], found["layer"], found["scope"]) == ("ok", "syntactic", "local")

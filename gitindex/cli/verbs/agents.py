@@ -17,7 +17,7 @@ SECTION = """\
 - Ask the `gitindex` MCP tools before you grep. `explore` first: code, callers and tests for one
   question. Then `find_symbols`, `grep_codebase`, `file_outline`, `read_file`; `find_references`,
   `call_graph` and `impact` before you change a name; `search_documents` for notes and designs.
-  Without MCP: `gitindex search|symbols|grep|outline|read|refs|callers|impact|docs`.
+  Without MCP: the same questions as commands; `gitindex --help` lists them.
 - The index is right for the files as they are on disk: after an edit or a commit do nothing.
 - `status` other than `ok` is an answer, not a failure: do what `hints` says, once.
   `not_ready` means wait `retryAfterMs`; `not_indexed` means `manage_index` with action `create`.

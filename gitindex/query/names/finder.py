@@ -119,7 +119,7 @@ class Finder:
         if not chosen:
             return Found([], [], {})
         asked = (tuple(sorted(chosen)), frozenset(within), self._files)
-        if asked not in self._found:  # `refs`, `callers` and their partitions share one search
+        if asked not in self._found:  # all questions about one name share one search
             tree = self.project.tree if not current_paths(self.project) else None
             known: Found | None = tree.searched(asked) if tree else None
             if known is None:
