@@ -93,8 +93,8 @@ def _commands() -> dict[str, str]:
             f"gitindex_site={sh_quote(_site(home))}; . {script}"
         ),
         "idx": (
-            f"!{_guard('-x', python)}[ $# -gt 0 ] || set -- status; "
-            f'cd "./$GIT_PREFIX" && {python} -I -m gitindex'
+            f"!f() {{ {_guard('-x', python)}[ $# -gt 0 ] || set -- status; "
+            f'cd "./$GIT_PREFIX" && {python} -I -m gitindex "$@"; }}; f'  # git adds arguments if any
         ),
     }
 
