@@ -17,7 +17,7 @@ LINES = {
     "cli": 2990,
     "edit": 1290,
     "extract": 1792,
-    "filestate": 1735,
+    "filestate": 1745,
     "freshness": 1264,
     "git": 4469,
     "install": 1833,
