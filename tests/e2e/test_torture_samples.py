@@ -26,6 +26,7 @@ from tests.torture.oracle import Oracle, answers
 from tests.torture.power import cuts_of_a_lying_disk, power_cuts
 from tests.torture.remedies import HALVES, NAMES, ask, put_back, remedies
 from tests.torture.remedies import Subject as DamagedSubject
+from tests.torture.removals import removals
 from tests.torture.seeded import FAULTS
 from tests.torture.shortages import shortages
 from tests.torture.soak import soak
@@ -124,6 +125,12 @@ def test_without_the_names_of_the_halves_an_old_one_answers_wrong(
             ask(subject, Clock(), NAMES[-1], "an old half")
     finally:
         subject.close()
+
+
+@pytest.mark.promise("I-45", cases=8, suite="removals")
+def test_removals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.torture.removals.LATE", 1.5)
+    removals(Clock(cases=8), random.Random(SEED), tmp_path)
 
 
 @needs_strace

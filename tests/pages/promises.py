@@ -31,6 +31,7 @@ GOALS = {
     "power_cuts.cases": 250,
     "python_programs.cases": 2_500,
     "remedies.cases": 20_000,
+    "removals.cases": 1_000,
     "renames.cases": 300,
     "shortages.cases": 1_000,
     "soak.cases": 2_000,

@@ -19,6 +19,7 @@ from tests.torture.programs import (
     typescript_programs,
 )
 from tests.torture.remedies import remedies
+from tests.torture.removals import removals
 from tests.torture.renames import renames
 from tests.torture.shortages import shortages
 from tests.torture.soak import soak
@@ -38,6 +39,7 @@ SUITES: dict[str, Suite] = {
     "power_cuts": power_cuts,
     "python_programs": python_programs,
     "remedies": remedies,
+    "removals": removals,
     "renames": renames,
     "shortages": shortages,
     "soak": soak,
@@ -60,6 +62,7 @@ SHARES = {
     "power_cuts": 2,
     "python_programs": 1,
     "remedies": 4,
+    "removals": 2,
     "renames": 3,
     "shortages": 3,
     "soak": 2,
