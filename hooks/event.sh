@@ -19,23 +19,19 @@ gitindex_read() {
 
 # Which repository this is: git's own word, else the .git of this folder (a hook's cwd is the root).
 git_dir=${GIT_DIR-}
-if [ -z "$git_dir" ]; then
-    if [ -d .git ]; then
-        git_dir=.git
-    elif [ -f .git ]; then
-        gitindex_read .git
-        git_dir=${content#gitdir: }
-    fi
+if [ -z "$git_dir" ] && [ -d .git ]; then
+    git_dir=.git
+elif [ -z "$git_dir" ] && [ -f .git ]; then
+    gitindex_read .git
+    git_dir=${content#gitdir: }
 fi
 git_dir=${git_dir%/}
 case $git_dir in '') exit 0 ;; /*) ;; *) git_dir=$PWD/$git_dir ;; esac
+common=$git_dir worktree=main
 if [ -f "$git_dir/commondir" ]; then
     gitindex_read "$git_dir/commondir"
     case $content in /*) common=$content ;; *) common=$git_dir/$content ;; esac
     worktree=wt-${git_dir##*/}
-else
-    common=$git_dir
-    worktree=main
 fi
 store=$common/gitindex
 [ -d "$store/spool" ] || exit 0
@@ -72,8 +68,7 @@ if [ -f "$store/published/$worktree" ] && [ ! -e "$git_dir/index.lock" ] && [ ! 
     after=${after%\}*} # an error follows here, for which the stale text has spaces
     case ${#stale}$status in
         ${#status}"$before"fresh"$after"* | ${#status}"$before"error"$after"*)
-            printf '%s\n' "$stale" 1<>.llmc/rag_index_status.json
-            ;;
+            printf '%s\n' "$stale" 1<>.llmc/rag_index_status.json ;;
     esac
 fi
 
@@ -90,7 +85,6 @@ fi
 IFS= read -r python <"$store/python"
 [ -x "$python" ] || exit 0
 trap '' HUP INT QUIT
-root=$PWD
 cd / || exit 0
-"$python" -I -m gitindex.refresh.background "$common" "$root" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+"$python" -I -m gitindex.refresh.background "$common" "$OLDPWD" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 exit 0

@@ -62,3 +62,8 @@ def test_functions_do_one_thing() -> None:
         if block.letter in "FM" and block.complexity > COMPLEXITY
     )
     assert len(complex_ones) <= COMPLEX_FUNCTIONS, "\n".join(complex_ones)
+
+
+def test_the_hook_is_short() -> None:
+    """Every commit of every user runs it."""
+    assert (PACKAGE.parent / "hooks/event.sh").read_text().count("\n") <= 90
