@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from errno import EFBIG, EINVAL, EISDIR, EOPNOTSUPP, EXDEV
+from errno import EFBIG, EINVAL, EISDIR, ENOENT, EOPNOTSUPP, EXDEV
+from stat import S_ISREG
 
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+"""Of Linux's renameat2."""
 MOMENT_SECONDS = 2.0
 """A process of another container may look dead: its temporary is left alone for so long."""
 
@@ -41,7 +44,8 @@ def write_atomic(
     in `scratch`, so that only a rename touches the folder of `path`; beside `path` where there is
     none or it is on another file system. A folder that is missing is never made. `ready` is called
     last before the rename: it may wait for a better moment. `existing`: the file is replaced, never
-    made: FileNotFoundError if it is gone, for whoever removed it is removing its folder.
+    made: FileNotFoundError if it is gone, for whoever removed it is removing its folder. Where the
+    system can exchange two files, not even a removal in that very moment finds it made again.
     """
     folder, name = os.path.split(path)
     temp = f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
@@ -70,20 +74,41 @@ def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None
                 _fill(fd, data, how)
                 if how.ready is not None:
                     how.ready()
-                if how.existing:
-                    os.lstat(path)
+                exchange = _exchange() if how.existing and S_ISREG(os.lstat(path).st_mode) else None
                 if not named:
                     os.link(f"/proc/self/fd/{fd}", temp, dst_dir_fd=here, follow_symlinks=True)
                     named = True
+                if exchange is None or not exchange(temp, path, here):
+                    os.replace(temp, path, src_dir_fd=here)
             finally:
                 os.close(fd)
-            os.replace(temp, path, src_dir_fd=here)
         except BaseException:
             if named:
                 _discard(temp, here)
             raise
     finally:
         os.close(here)
+
+
+def _exchange() -> Callable[[str, str, int], bool] | None:
+    """Return what puts a file in the place of one that exists, and removes that; None without such a call."""
+    try:
+        import ctypes  # lazily: most processes write nothing
+
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (ImportError, OSError, AttributeError):
+        return None
+
+    def exchange(temp: str, path: str, here: int) -> bool:
+        """False where the file system cannot do it; FileNotFoundError if `path` is gone."""
+        if call(here, os.fsencode(temp), AT_FDCWD, os.fsencode(path), RENAME_EXCHANGE) == 0:
+            os.unlink(temp, dir_fd=here)
+            return True
+        if ctypes.get_errno() == ENOENT:
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
+        return False
+
+    return exchange
 
 
 def _open_temporary(here: int, temp: str) -> tuple[int, bool]:

@@ -133,7 +133,8 @@ def write_state(
     ensure_folder(worktree, make)
     last = load_status(worktree.root)
     at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)
-    remove(worktree.stale_status)  # it would tell of the success before this state
+    with contextlib.suppress(FileNotFoundError):  # it would tell of the success before this state
+        os.truncate(worktree.stale_status, 0)  # and a removed one would have to be made again
     status = _status(worktree, state, at, commit, error)
     if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
         _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))

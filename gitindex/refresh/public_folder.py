@@ -20,6 +20,8 @@ LITTER_SECONDS = 60.0
 """Age of a temporary file whose writer surely ended."""
 REMOVAL_SECONDS = 0.2
 """Longer than `rm -rf` takes from the first of our files to their folder."""
+QUIET_SECONDS = 1.0
+"""Nothing appeared in or left the root of a work tree for so long: nobody is removing it."""
 PIECE = 1 << 16
 """Bytes of git's index that are read at first; then as many as were read so far."""
 _lacking: dict[str, tuple[int, ...]] = {}
@@ -95,7 +97,7 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
     Without `make` it was there when the job began: where it is missing now, it is being removed.
     """
     if not check_folder(worktree.llmc, LLMC):
-        if not (make and os.path.lexists(os.path.join(worktree.root, ".git"))):
+        if not make or _is_being_removed(worktree):
             raise GitIndexError("the worktree was removed")
         os.mkdir(worktree.llmc, 0o700)
     if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
@@ -107,6 +109,18 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
             if not os.path.isdir(worktree.llmc):
                 raise GitIndexError("the worktree was removed")
         write_public(worktree, ignore, b"*\n")
+
+
+def _is_being_removed(worktree: Worktree) -> bool:
+    """Is the work tree gone, or about to be? One that had the folder before was changed just now, when
+    somebody removed it: alone, or as the first of many."""
+    quiet = not os.path.exists(worktree.stamp)
+    while os.path.lexists(os.path.join(worktree.root, ".git")):
+        age = time.time() - os.stat(worktree.root).st_mtime
+        if quiet or not 0 <= age < QUIET_SECONDS:
+            return False
+        time.sleep(QUIET_SECONDS / 10)
+    return True
 
 
 def may_make_folder(worktree: Worktree) -> bool:
@@ -122,14 +136,14 @@ def write_public(worktree: Worktree, path: str, data: bytes) -> None:
     FileNotFoundError if files of ours vanish meanwhile: then the folder is being removed. Ours has
     its `.gitignore` from the first moment.
     """
-    needed = [file for file in (path,) if os.path.lexists(file)]
-    needed += [os.path.join(worktree.llmc, ".gitignore")] * (os.path.basename(path) != ".gitignore")
+    ignore = os.path.join(worktree.llmc, ".gitignore")
 
     def ready() -> None:
-        for file in needed:
-            os.lstat(file)
+        if path != ignore:
+            os.lstat(ignore)
 
-    write_atomic(path, data, scratch=worktree.store, ready=ready)
+    existing = os.path.lexists(path)
+    write_atomic(path, data, scratch=worktree.store, ready=ready, existing=existing)
 
 
 def sweep_litter(worktree: Worktree) -> None:

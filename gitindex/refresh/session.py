@@ -21,7 +21,7 @@ from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import history, mapping
-from gitindex.store.checksums import META, SEALS, CheckLevel, damage_of_store
+from gitindex.store.checksums import META, SEALS, CheckLevel, complete_checksums, damage_of_store
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
 from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
@@ -140,6 +140,7 @@ class Session:
             self.extractor.close()
             with contextlib.suppress(GitIndexError, StoreReplaced):  # nobody waits for us now
                 self.check_identity()
+                complete_checksums(self._anchor.store)
                 merge_segments(self.database)
                 for worktree_id in self.long_histories:
                     with self.database.write():

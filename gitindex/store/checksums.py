@@ -46,9 +46,8 @@ META = "meta.json"
 LEXICAL_ID = "id"
 """In the folder of a lexical index: the name that it was given when it was made."""
 UNKNOWN = "-"
-NO_LOG = -1
-UNTAGGED = 0
-"""Of a log of a database that had no checksums yet."""
+NO_LOG, UNTAGGED = -1, 0
+"""Untagged: a log of a database that had no checksums yet."""
 _TAG_AT = 68
 """Where SQLite keeps the application id in page 1: the tag of the log."""
 _descriptors: dict[str, tuple[int, int]] = {}
@@ -78,6 +77,10 @@ class Half(NamedTuple):
         if named.id == UNKNOWN:
             return False
         return self.id != named.id or self.number < named.number
+
+    def following(self) -> Half:
+        """Return the next state; an unknown half gets a name."""
+        return Half(os.urandom(8).hex() if self.id == UNKNOWN else self.id, self.number + 1)
 
     def __str__(self) -> str:
         return f"{self.id} {self.number}"
@@ -205,8 +208,6 @@ def lexical_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
         known = _read(f"{store}/lexical.seal")
         if isinstance(known, str):
             return known
-        if not known.files:
-            return ""
         wrong = _wrong_file(folder, known, level)
         if not wrong or not os.path.isdir(folder):
             return ""
@@ -284,12 +285,10 @@ class DatabaseChecksums(LogLock):
         fd = _descriptor(self._path)
         for part in sorted(part for part in parts if part < len(sums)):
             sums[part] = crc32(os.pread(fd, PART, part * PART))
-        name, number = held.half
         files = {"facts.db": (_settled(self._path), sums)}
-        if pages or files != held.files or name == UNKNOWN:  # an empty log changes nothing
-            half = Half(os.urandom(8).hex() if name == UNKNOWN else name, number + 1)
-        else:
-            half = held.half
+        half = held.half
+        if pages or files != held.files or half.id == UNKNOWN:  # an empty log changes nothing
+            half = half.following()
         _write(self._list, Checksums(False, files, half, _tag_in_log(self._path)), existing=True)
 
 
@@ -352,6 +351,12 @@ def is_lexical_closed(store: str) -> bool:
     return isinstance(held, Checksums) and not _is_superseded(held, f"{store}/lexical")
 
 
+def complete_checksums(store: str) -> None:
+    """Write the list that a writer of the lexical index did not live to write."""
+    if os.path.exists(f"{store}/lexical/{META}") and not is_lexical_closed(store):
+        LexicalChecksums(f"{store}/lexical").finish()
+
+
 def wal_pages(path: str) -> tuple[set[int], int]:
     """Return the pages in the write-ahead log, and their size."""
     with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
@@ -397,7 +402,11 @@ def _is_superseded(known: Checksums, folder: str) -> bool:
 
 
 def _wrong_file(folder: str, known: Checksums, level: CheckLevel) -> str:
-    """Return the first file that is not as it was written."""
+    """Return the first file that is not as it was written.
+
+    Files of a later commit than that of the list must match the checksums that they carry themselves.
+    """
+    superseded = not known.files
     for name, (identity, sums) in known.files.items():
         try:
             if _is_intact(f"{folder}/{name}", identity, sums, level, _file_sum):
@@ -405,9 +414,26 @@ def _wrong_file(folder: str, known: Checksums, level: CheckLevel) -> str:
             there = name != META
         except FileNotFoundError:
             there = False
-        if there or not _is_superseded(known, folder):
+        superseded = superseded or _is_superseded(known, folder)
+        if there or not superseded:
             return name
-    return ""
+    return _wrong_unlisted(folder, known) if superseded and level is not CheckLevel.STAT else ""
+
+
+def _wrong_unlisted(folder: str, known: Checksums) -> str:
+    unlisted = (name for name in _used_files(folder)[1:] if name not in known.files)
+    return next((name for name in unlisted if not _carries_its_sum(f"{folder}/{name}")), "")
+
+
+def _carries_its_sum(path: str) -> bool:
+    """Does a file of Tantivy, if it is there, match its footer? Read once by each process."""
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        inode = os.fstat(file.fileno()).st_ino
+        if _intact.get(path) != (inode, []):
+            if not footer_fits(file.read()):
+                return False
+            _intact[path] = inode, []
+    return True
 
 
 def _is_intact(

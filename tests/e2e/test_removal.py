@@ -22,8 +22,8 @@ from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import Pace, append_event, is_settling
-from tests.removal import REMOVERS, race_clone, race_known_worktree, race_new_worktree
 from tests.support import Repo, runner_pids, stop_runners, wait_for
+from tests.torture.removals import REMOVERS, SOON, race
 
 SAMPLE = 3
 
@@ -31,23 +31,23 @@ SAMPLE = 3
 def test_a3_new_worktrees_are_removed_without_a_complaint(quiet: Repo) -> None:
     rng = random.Random(3)
     failed = [
-        race_new_worktree(quiet, remover, number, rng)
-        for remover in REMOVERS.values()
-        for number in range(SAMPLE)
+        race(quiet, "new worktree", remover, rng.random() * SOON)
+        for remover in REMOVERS
+        for _ in range(SAMPLE)
     ]
     assert [one for one in failed if one] == []
 
 
 def test_a3_known_worktrees_are_removed_without_a_complaint(quiet: Repo) -> None:
     rng = random.Random(4)
-    failed = [race_known_worktree(quiet, REMOVERS["git"], number, rng) for number in range(SAMPLE)]
+    failed = [race(quiet, "known worktree", "git", rng.random() * SOON) for _ in range(SAMPLE)]
     assert [one for one in failed if one] == []
 
 
 def test_a3_clones_are_removed_without_a_complaint(quiet: Repo, tmp_path: Path) -> None:
     write_template(str(tmp_path / "template"), temporary=True)
     rng = random.Random(5)
-    failed = [race_clone(quiet, REMOVERS["rm"], number, rng) for number in range(SAMPLE)]
+    failed = [race(quiet, "clone", "rm", rng.random() * SOON) for _ in range(SAMPLE)]
     assert [one for one in failed if one] == []
 
 

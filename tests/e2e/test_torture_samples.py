@@ -211,6 +211,7 @@ def test_every_suite_is_sampled() -> None:
         python_programs,
         typescript_programs,
         remedies,
+        removals,
         shortages,
         renames,  # by tests/repo/test_rename_packages.py, which needs no network
         soak,

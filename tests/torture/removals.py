@@ -124,7 +124,7 @@ def _prepare(path: Path, files: int) -> Repo:
     return repo
 
 
-def _race(repo: Repo, before: str, remover: str, seconds: float) -> list[str]:
+def race(repo: Repo, before: str, remover: str, seconds: float) -> list[str]:
     """Remove at this moment: what the remover said, and what was there afterwards."""
     path = repo.path.parent / "removed"
     BEFORE[before](repo, path)
@@ -151,7 +151,7 @@ def _start(repo: Repo, rng: random.Random, said: Path) -> tuple[int, str]:
     if child == 0:
         failed = "it did not end"
         try:
-            failed = "\n".join(_race(repo, before, remover, seconds))
+            failed = "\n".join(race(repo, before, remover, seconds))
         except BaseException:  # whatever it is, the parent reports it
             failed = traceback.format_exc()
         finally:

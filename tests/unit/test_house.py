@@ -30,12 +30,12 @@ LINES = {
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2560,
-    "store": 5960,
+    "store": 5980,
     "view": 1129,
     "web": 3130,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 118
+COMPLEX_FUNCTIONS = 117
 
 
 def test_few_entries() -> None:

@@ -7,9 +7,11 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gitindex.base import atomic_file
 from gitindex.base.atomic_file import (
     MOMENT_SECONDS,
     FileTooLarge,
@@ -295,3 +297,42 @@ def test_without_nameless_files_a_temporary_has_a_name(
     write_atomic(str(path), b"new", ready=lambda: named.extend(os.listdir(tmp_path)))
     assert [name.endswith(".tmp") for name in named] == [True]
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"new", ["file"])
+
+
+@pytest.mark.promise("I-45")
+def test_i45_a_file_that_is_removed_in_the_last_moment_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`rm` comes after the last look at the file, before its replacement is in place."""
+    path = tmp_path / "status"
+    path.write_bytes(b"old")
+    link = os.link
+
+    def removed_meanwhile(*args: Any, **named: Any) -> None:
+        link(*args, **named)
+        path.unlink()
+
+    monkeypatch.setattr(os, "link", removed_meanwhile)
+    with pytest.raises(FileNotFoundError):
+        write_atomic(str(path), b"new", existing=True)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_an_existing_file_is_replaced_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    if not exchanges:  # a file system, or a C library, without it
+        monkeypatch.setattr(atomic_file, "_exchange", lambda: None)
+    (tmp_path / "store").mkdir()
+    path = tmp_path / "status"
+    path.write_bytes(b"old")
+    with path.open("rb") as reader:
+        write_atomic(str(path), b"new", existing=True, scratch=str(tmp_path / "store"))
+        assert reader.read() == b"old", "who has it open reads on"
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path / "store") == []
+    path.unlink()
+    path.symlink_to("elsewhere")
+    write_atomic(str(path), b"newer", existing=True, scratch=str(tmp_path / "store"))
+    assert (path.is_symlink(), path.read_bytes()) == (False, b"newer")

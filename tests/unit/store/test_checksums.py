@@ -21,6 +21,7 @@ from gitindex.store.checksums import (
     Half,
     LexicalChecksums,
     LogLock,
+    complete_checksums,
     damage_of_store,
     database_damage,
     footer_fits,
@@ -418,6 +419,36 @@ def test_a_new_file_gets_its_checksum_when_the_writer_ends(store: Path, lexical:
     writer.finish()
     assert is_lexical_closed(str(store))
     assert names(store) == (False, ["01234567.idx", "01234567.store", "fedcba98.idx", "meta.json"])
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_file_of_a_later_commit_than_the_list_must_match_its_footer(
+    store: Path, lexical: Path, listed: bool
+) -> None:
+    """Its writer was killed, or somebody put an older list back."""
+    if not listed:
+        (store / "lexical.seal").unlink()
+    write_meta(lexical, 2, "0123-4567", "fedc-ba98")
+    path = segment(lexical, "fedcba98.idx")
+    levels = (CheckLevel.STAT, CheckLevel.CACHED, CheckLevel.FULL)
+    assert [lexical_damage(str(store), level) for level in levels] == ["", "", ""]
+    checksums._intact.clear()
+    path.write_bytes(path.read_bytes().replace(b"postings", b"postinks"))
+    told = "lexical/fedcba98.idx is not what was written"
+    assert [lexical_damage(str(store), level) for level in levels] == ["", told, told]
+    path.unlink()
+    assert lexical_damage(str(store), CheckLevel.CACHED) == "", "merged away in the meantime"
+
+
+def test_the_next_session_completes_a_list_that_is_too_old(store: Path, lexical: Path) -> None:
+    write_meta(lexical, 2, "0123-4567", "fedc-ba98")
+    segment(lexical, "fedcba98.idx")
+    complete_checksums(str(store))
+    assert is_lexical_closed(str(store))
+    assert "fedcba98.idx" in names(store)[1]
+    before = (store / "lexical.seal").stat().st_ino
+    complete_checksums(str(store))
+    assert (store / "lexical.seal").stat().st_ino == before
 
 
 def test_a_list_that_was_removed_is_not_made_anew(store: Path, lexical: Path) -> None:
