@@ -40,10 +40,10 @@ def commands_page() -> str:
         parts.append(f"## {group}")
         for one in sorted((one for one in all_commands() if one.group == group), key=_name):
             parts += [f"### `{one.name}`", f"```text\n{usage(one)}\n```", _about(one.about)]
-            rows = [_row(p) for p in shell_params(one) if not COMMON.keys() & {*p.flags}]
+            rows = [_row(p) for p in shell_params(one) if not _is_common(p)]
             if rows:
                 parts.append(table(["argument or option", "meaning", "default"], rows))
-            taken = [flag for p in shell_params(one) for flag in p.flags if flag in COMMON]
+            taken = [p.flags[0] for p in shell_params(one) if _is_common(p)]
             if taken:
                 parts.append("Also: " + ", ".join(f"`{flag}`" for flag in taken) + ".")
     head = [
@@ -55,6 +55,10 @@ def commands_page() -> str:
         table(["code", "meaning"], [[str(int(code)), told] for code, told in _exit_codes()]),
     ]
     return "\n\n".join([*head, *parts])
+
+
+def _is_common(param: Param) -> bool:
+    return any(flag in COMMON and COMMON[flag].name == param.name for flag in param.flags)
 
 
 def _name(one: Question | Command) -> str:

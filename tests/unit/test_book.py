@@ -108,7 +108,8 @@ def test_commands_and_their_options_exist(page: str, line: str) -> None:
 
 
 FOREIGN = {  # options of git, pre-commit, pytest, npm, pip and ssh that pages name
-    "--add", "--amend", "--cached", "--cov", "--cov-context", "--force", "--from-ref", "--global",
+    "--add", "--amend", "--cached", "--cov", "--cov-context", "--force", "--from-ref", "--to-ref",
+    "--all-files", "--global",
     "--install-hooks", "--allow-missing-config", "--unset", "--unshallow", "--hard", "--untracked",
     "--no-index", "--no-aliases", "--pre", "--plugin-dir", "--first-parent",
 }  # fmt: skip
