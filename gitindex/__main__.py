@@ -77,7 +77,9 @@ def _complain(error: GitIndexError, args: list[str]) -> int:
         print_json(refused(error))
     sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")
     if error.hint:
-        sys.stderr.write(f"  hint: {safe_text(error.hint)}\n")
+        from gitindex.cli.own_command import for_this_user
+
+        sys.stderr.write(f"  hint: {safe_text(for_this_user(error.hint))}\n")
     return int(error.code)
 
 

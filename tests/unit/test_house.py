@@ -14,7 +14,7 @@ COMPLEXITY = 12
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 2790,
-    "cli": 2990,
+    "cli": 3010,
     "edit": 1290,
     "extract": 1792,
     "filestate": 1745,

@@ -134,6 +134,7 @@ def _merge(worktree: Worktree, options: Options) -> int:
 def _check(worktree: Worktree, options: Options) -> int:
     """Say in one line whether the index is proven for HEAD, and what to do if not."""
     from gitindex.base.vocabulary import EditScope
+    from gitindex.cli.own_command import for_this_user
     from gitindex.freshness.observation import observe
     from gitindex.freshness.verdict import judge
 
@@ -142,11 +143,13 @@ def _check(worktree: Worktree, options: Options) -> int:
     verdict = judge(seen)
     if verdict.code is not Exit.OK:
         step = "wait" if seen.pending or verdict.code is Exit.NO else "index"
-        sys.stdout.write(f"{verdict.word}: {safe_text(verdict.why)}; run `gitindex {step}`\n")
+        todo = for_this_user(f"run `gitindex {step}`")
+        sys.stdout.write(f"{verdict.word}: {safe_text(verdict.why)}; {todo}\n")
         return int(verdict.code)
     if clean and seen.head.dirty:
         count = len(seen.head.dirty)
-        sys.stdout.write(f"not clean: {count} tracked paths differ from HEAD; commit them\n")
+        paths = "1 tracked path differs" if count == 1 else f"{count} tracked paths differ"
+        sys.stdout.write(f"not clean: {paths} from HEAD; commit first\n")
         return int(Exit.NO)
     return int(Exit.OK)
 
@@ -266,5 +269,7 @@ _RUN = {
 
 
 def _unchecked(why: str, options: Options) -> int:
-    sys.stderr.write(f"gitindex: not checked: {safe_text(why)}\n")
+    from gitindex.cli.own_command import for_this_user
+
+    sys.stderr.write(f"gitindex: not checked: {safe_text(for_this_user(why))}\n")
     return int(Exit.NO if options.strict else Exit.OK)
