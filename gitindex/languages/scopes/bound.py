@@ -22,7 +22,7 @@ NAMED, POINTER, LISTED, STRUCT, OTHER = range(5)
 
 
 class DeclaredType(NamedTuple):
-    """The type that Go or Java declare for a name."""
+    """The type that is declared for a name."""
 
     at: int  # where it stands
     form: int

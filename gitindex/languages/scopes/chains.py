@@ -6,7 +6,7 @@ and casts. For any other form the reply is None, and nothing is proven by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gitindex.languages.scopes.declared import TYPE_NAMES, named_type
@@ -20,34 +20,40 @@ Row = list[object]  # name, whether it is called, the module or type that the ca
 
 NAMES = frozenset(
     {
-        "identifier",
-        "type_identifier",
-        "package_identifier",
-        "field_identifier",
-        "property_identifier",
-        "private_property_identifier",
-        "this",
-        "super",
+        *("identifier", "type_identifier", "package_identifier", "field_identifier"),
+        *("property_identifier", "private_property_identifier", "this", "super", "base", "self"),
+        *("simple_identifier", "namespace_identifier", "name", "variable_name", "relative_scope"),
+        *("self_expression", "super_expression", "this_expression", "crate"),
     }
 )
-MEMBERS = {
-    "attribute": ("object", "attribute"),
-    "member_expression": ("object", "property"),
-    "selector_expression": ("operand", "field"),
-    "field_access": ("object", "field"),
-    "scoped_identifier": ("scope", "name"),
-}
-"""Member accesses, with the fields of the object and of the name."""
-CALLS = {"call": "function", "call_expression": "function", "new_expression": "constructor"}
+MEMBERS = frozenset(
+    {
+        *("attribute", "member_expression", "selector_expression", "field_access"),
+        *("scoped_identifier", "member_access_expression", "navigation_expression"),
+        *("field_expression", "qualified_identifier", "nullsafe_member_access_expression"),
+        *("class_constant_access_expression", "scoped_property_access_expression"),
+    }
+)
+"""Member accesses: the object comes first, the name last."""
+_INVOCATIONS = frozenset(
+    {
+        *("method_invocation", "member_call_expression", "scoped_call_expression"),
+        "nullsafe_member_call_expression",
+    }
+)
+"""Calls of a member in one node, with its fields `name` and `object` or `scope`."""
+CALLS = frozenset({"call", "call_expression", "new_expression", "invocation_expression"})
 _MADE = frozenset(
     {
-        *("object_creation_expression", "cast_expression"),
+        *("object_creation_expression", "cast_expression", "instance_expression"),
         *("composite_literal", "type_conversion_expression", "type_assertion_expression"),
+        *("as_expression", "type_cast_expression", "struct_expression"),
     }
 )
-"""Java and Go: expressions that are instances of a type which they name."""
-SAME = frozenset({"parenthesized_expression", "non_null_expression"})
+"""Expressions that are instances of a type which they name."""
+SAME = frozenset({"parenthesized_expression", "non_null_expression", "try_expression"})
 """Forms that stand for what is inside."""
+_ARGUMENTS = ("argument_list", "arguments", "value_arguments", "call_suffix")
 
 
 def read_parts(node: Node) -> list[Row] | None:
@@ -62,54 +68,59 @@ def _parts(node: Node, left: int) -> list[Row] | None:
         return None
     if kind in NAMES:
         return [[_text(node), False, ""]]
-    if kind in SAME:
-        inner = [child for child in node.named_children if child.type != "comment"]
-        return _parts(inner[0], left) if len(inner) == 1 else None
     if kind in TYPE_NAMES:
         return [[name, False, ""] for name in named_type(node).split(".") if name] or None
-    if kind in MEMBERS:
-        return _member(node, *MEMBERS[kind], left)
-    if kind in CALLS:
-        return _call(node, node.child_by_field_name(CALLS[kind]), left)
-    if kind == "method_invocation":
-        return _invocation(node, left)
-    if kind in _MADE:
-        return _made(node)
-    if kind == "unary_expression" and node.child(0) is not None:  # Go: `&T{}`, `*p`
-        operand = node.child_by_field_name("operand")
-        known = operand is not None and _operator(node) in ("&", "*")
-        return _parts(operand, left) if known and operand is not None else None
-    return None
+    reader = _READERS.get(kind)
+    return reader(node, left) if reader is not None else None
 
 
-def _member(node: Node, holder: str, name: str, left: int) -> list[Row] | None:
-    owner, member = node.child_by_field_name(holder), node.child_by_field_name(name)
-    if owner is None or member is None or member.type not in NAMES:
+def _same(node: Node, left: int) -> list[Row] | None:
+    inner = [child for child in node.named_children if child.type != "comment"]
+    return _parts(inner[0], left) if len(inner) == 1 else None
+
+
+def _pointed(node: Node, left: int) -> list[Row] | None:
+    """Read Go's and C's `&x` and `*p` as what they point to."""
+    operand = node.child_by_field_name("operand") or node.child_by_field_name("argument")
+    known = operand is not None and _operator(node) in ("&", "*")
+    return _parts(operand, left) if known and operand is not None else None
+
+
+def _member(node: Node, left: int) -> list[Row] | None:
+    owner, member = node.children[0], node.children[-1]
+    while member.type in ("navigation_suffix", "generic_name") and member.named_children:
+        member = member.named_children[0]
+    if owner == member or member.type not in NAMES:
         return None
     front = _parts(owner, left - 1)
     return [*front, [_text(member), False, ""]] if front else None
 
 
-def _call(node: Node, function: Node | None, left: int) -> list[Row] | None:
-    arguments = node.child_by_field_name("arguments")
-    plain = arguments is not None and arguments.type in ("argument_list", "arguments")
-    if function is None or not (plain or (node.type == "new_expression" and arguments is None)):
+def _call(node: Node, left: int) -> list[Row] | None:
+    function = next(iter(node.named_children), None)
+    made = node.type == "new_expression"
+    arguments = node.child_by_field_name("arguments") or (
+        node.named_children[-1] if node.named_child_count > 1 else None
+    )
+    plain = arguments is not None and arguments.type in _ARGUMENTS
+    if function is None or not (plain or (made and arguments is None)):
         return None  # a template, a generator
     given = [a for a in arguments.named_children if a.type != "comment"] if arguments else []
     parts = _parts(function, left)
     if parts is None or parts[-1][1]:  # `f(a)(b)`: what a result gives is not known
         return None
     *front, last = parts
-    load = ""
-    if not front and last[0] == "super" and node.type == "call" and given:
+    load = _call_load(node, str(last[0]), given) if not front else ""
+    return [*front, [last[0], True, load]] if load is not None else None
+
+
+def _call_load(node: Node, name: str, given: list[Node]) -> str | None:
+    """Return the module or type that a call loads; None where its result is not known."""
+    if name == "super" and node.type == "call" and given:
         return None  # the class is given
-    if not front and last[0] in ("require", "new") and node.type == "call_expression":
-        if len(given) != 1:
-            return None
-        load = _loaded(given[0], str(last[0]))
-        if not load:
-            return None
-    return [*front, [last[0], True, load]]
+    if name in ("require", "new") and node.type == "call_expression":
+        return (_loaded(given[0], name) if len(given) == 1 else "") or None
+    return ""
 
 
 def _loaded(given: Node, how: str) -> str:
@@ -122,22 +133,54 @@ def _loaded(given: Node, how: str) -> str:
 
 
 def _invocation(node: Node, left: int) -> list[Row] | None:
-    owner, name = node.child_by_field_name("object"), node.child_by_field_name("name")
+    owner = node.child_by_field_name("object") or node.child_by_field_name("scope")
+    name = node.child_by_field_name("name")
     if name is None:
         return None
     front = _parts(owner, left - 1) if owner is not None else []
     return [*front, [_text(name), True, ""]] if front is not None else None
 
 
-def _made(node: Node) -> list[Row] | None:
-    """Return an instance of the type that Java's `new T(…)` and `(T) x` or Go's `T{…}` name."""
-    types = node.children_by_field_name("type")
-    bodies = any(child.type == "class_body" for child in node.children)
+def _made(node: Node, _left: int) -> list[Row] | None:
+    """Return an instance of the type that `new T(…)`, `(T) x`, `x as T` or Go's `T{…}` name."""
+    types = node.children_by_field_name("type") or node.children_by_field_name("right")
+    if not types:
+        last = node.type in ("as_expression", "type_cast_expression")
+        types = [c for c in node.named_children if c.type in TYPE_NAMES or c.type in NAMES]
+        types = types[-1:] if last else types[:1]
+    bodies = any(child.type in ("class_body", "template_body") for child in node.children)
     inner = node.type == "object_creation_expression" and node.children[0].type != "new"
     if len(types) != 1 or bodies or inner:  # `(A & B) x`, `new A() { … }`, `outer.new Inner()`
         return None
     name = named_type(types[0])
     return [["new", True, name]] if name else None
+
+
+def _selected(node: Node, left: int) -> list[Row] | None:
+    """Read what stands before a selector of Dart, whose links are siblings."""
+    before = node.prev_named_sibling
+    if before is None or left <= 0:
+        return None
+    if before.type not in ("selector", "cascade_section"):
+        return _parts(before, left)
+    front = _selected(before, left - 1)
+    named = next((n for n in before.named_children if n.type.endswith("assignable_selector")), None)
+    if front is None or before.type == "cascade_section":
+        return None
+    if named is not None:
+        return [*front, [_text(named.named_children[0]), False, ""]]
+    return [*front[:-1], [front[-1][0], True, ""]] if not front[-1][1] else None
+
+
+_READERS: dict[str, Callable[[Node, int], list[Row] | None]] = {
+    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(MEMBERS, _member),
+    **dict.fromkeys(CALLS, _call),
+    **dict.fromkeys(_INVOCATIONS, _invocation),
+    **dict.fromkeys(_MADE, _made),
+    **dict.fromkeys(("unary_expression", "pointer_expression"), _pointed),
+    **dict.fromkeys(("selector", "cascade_section"), _selected),
+}
 
 
 def _operator(node: Node) -> str:

@@ -1,4 +1,4 @@
-"""The declared types of Go and Java, and names of types, from the tree, in a worker."""
+"""Declared types, and names of types, from the tree, in a worker."""
 
 from __future__ import annotations
 
@@ -11,15 +11,31 @@ if TYPE_CHECKING:
 
 Row = list[object]  # offset, form, the dotted name or the row of what is inside
 
-_NAMES = frozenset({"type_identifier", "package_identifier", "identifier", "property_identifier"})
+_NAMES = frozenset(
+    {
+        *("type_identifier", "package_identifier", "identifier", "property_identifier", "name"),
+        *("simple_identifier", "namespace_identifier"),
+    }
+)
 TYPE_NAMES = frozenset(
     {
-        *("qualified_type", "scoped_type_identifier", "generic_type"),
-        *("nested_type_identifier", "nested_identifier"),
+        *("qualified_type", "scoped_type_identifier", "generic_type", "user_type", "named_type"),
+        *("nested_type_identifier", "nested_identifier", "qualified_name", "generic_name"),
+        *("stable_type_identifier", "template_type", "qualified_identifier", "namespace_name"),
+        *("struct_specifier", "union_specifier", "enum_specifier"),
     }
 )
 """Types with a qualified name or with arguments."""
-_AROUND = frozenset({"annotated_type", "parenthesized_type"})
+_AROUND = frozenset(
+    {
+        *("annotated_type", "parenthesized_type", "nullable_type", "optional_type"),
+        *("constructor_invocation", "primary_constructor_base_type", "reference_type"),
+        *("dynamic_type", "abstract_type"),
+    }
+)
+_POINTERS = frozenset({b"Box", b"Rc", b"Arc", b"Ref", b"RefMut", b"unique_ptr", b"shared_ptr"})
+_INFERRED = frozenset({"implicit_type", "placeholder_type_specifier", "inferred_type"})
+"""Words that stand for a type that is not written."""
 ELEMENTS = {
     "map_type": "value",
     "array_type": "element",
@@ -31,10 +47,10 @@ _LITERALS = frozenset({"composite_literal", "type_conversion_expression"})
 
 
 def read_type(node: Node, name: Node | None = None) -> Row | None:
-    """Return the type of a declared name; None for Java's `var`, which declares none."""
+    """Return the type of a declared name; None for `var` and `auto`, which declare none."""
     around = name.parent if name is not None else None
     told = _type(node)
-    if node.type == "type_identifier" and told[2] == "var":
+    if node.type in _INFERRED or (node.type == "type_identifier" and told[2] == "var"):
         return None
     if around is not None:
         told = _listed(told, around.child_by_field_name("dimensions"))
@@ -89,16 +105,33 @@ def _type(node: Node) -> Row:
     kind, at = node.type, node.start_byte
     if node.has_error:
         return [at, OTHER, ""]
+    if kind in ("generic_type", "template_type") and (inner := _pointed(node)) is not None:
+        return [at, POINTER, _type(inner)]
     if kind in _NAMES or kind in TYPE_NAMES:
         return [at, NAMED, ".".join(_names(node))]
     if kind in _AROUND:
-        return _type(_last(node))
+        inside = (c for c in node.named_children if _is_type(c.type))
+        inner = next(inside, None)
+        return _type(inner) if inner is not None else [at, OTHER, ""]
     if kind == "pointer_type":
         return [at, POINTER, _type(_last(node))]
     if kind in ELEMENTS and (inner := node.child_by_field_name(ELEMENTS[kind])) is not None:
         sizes = node.child_by_field_name("dimensions")  # of Java
         return _listed(_type(inner), sizes) if sizes else [at, LISTED, _type(inner)]
     return [at, STRUCT if kind == "struct_type" and is_plain(node) else OTHER, ""]
+
+
+def _pointed(node: Node) -> Node | None:
+    """Return what a smart pointer of Rust or C++ points to; None for any other generic type."""
+    name, *arguments = node.named_children
+    inner = arguments[0].named_children if (name.text or b"") in _POINTERS and arguments else []
+    if len(inner) != 1:
+        return None
+    return inner[0].child_by_field_name("type") if inner[0].type == "type_descriptor" else inner[0]
+
+
+def _is_type(kind: str) -> bool:
+    return kind in _NAMES or kind in TYPE_NAMES or kind in _AROUND or kind in ELEMENTS
 
 
 def _last(node: Node) -> Node:

@@ -9,7 +9,7 @@ from gitindex.languages.scopes.chains import read_parts
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_NO_BASES = frozenset({"keyword_argument", "comment"})
+_NO_BASES = frozenset({"keyword_argument", "comment", "access_specifier", "arguments"})
 
 
 def read_heads(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
@@ -30,7 +30,9 @@ def read_heads(marks: dict[str, list[Any]], captures: dict[str, list[Node]]) -> 
 
 
 def _without_arguments(node: Node) -> Node:
-    """Return the class of Python's `Base[T]`; any other base as it is."""
+    """Return the class of Python's `Base[T]` and of Kotlin's `Base()`; any other base as it is."""
+    if node.type in ("constructor_invocation", "explicit_delegation") and node.named_children:
+        return node.named_children[0]
     inner = node.child_by_field_name("value") if node.type == "subscript" else None
     return inner if inner is not None else node
 

@@ -16,13 +16,22 @@ KINDS_AT = b"kinds:"
 MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
 """Languages with fully modelled scopes: there a local binding excludes other meanings of a name."""
 
-NOMINAL = frozenset({"go", "java"})
+TYPED = frozenset({"csharp", "kotlin", "rust", "cpp", "c", "swift", "scala", "dart", "php"})
+"""Languages with scopes of local names and declared types; not all of their names are modelled."""
+
+COMPILED = frozenset({"go", "java"})
+"""Languages with declared types whose names are all modelled."""
+
+NOMINAL = COMPILED | TYPED
 """Languages where the declared type is the type."""
 
-EXCLUDING = frozenset({"c"})
-"""Languages with scopes of local variables only: they exclude a meaning, and certify nothing."""
+CALLS_APART = frozenset({"java", "kotlin"})
+"""Languages where a call of a bare name means no variable."""
 
-ORDERED = frozenset({"c", "go", "java"})
+SCOPED = MODELLED | TYPED
+"""Languages with scopes."""
+
+ORDERED = frozenset({"go", "java"}) | TYPED
 """Languages in which a local name is visible only after its declaration."""
 
 OFFSETS = ("keys", "labels", "stars", "members", "unnamed", "shorthands", "slashes")
@@ -54,7 +63,7 @@ _TYPES = frozenset({"class", "type", "typeparam", "enum", "import", "own"})
 _ONLY_TYPES = frozenset({"type", "typeparam"})
 _OF_HEAD = frozenset({"param", "rest", "typeparam", "own"})
 _ENDS = frozenset({b"", b"\n", b"\r", b";", b",", b"#", b"/"})
-_SEPARATE = frozenset({"typescript", "tsx", "java"})
+_SEPARATE = frozenset({"typescript", "tsx", "java"}) | TYPED
 """Languages that separate the names of types and values."""
 
 
@@ -247,7 +256,7 @@ class FileScopes:
     ) -> Resolved | None:
         """Return the declarations of the name used at an offset; None if no scope declares it.
 
-        `callable_only`: in Java a call never refers to a variable.
+        `callable_only`: the name is called, in a language of `CALLS_APART`.
         """
         if name not in self._by_name:
             return None
@@ -316,7 +325,7 @@ class FileScopes:
 
     def _fits(self, found: Declaration, wanted: _NameAt) -> bool:
         """Can this declaration be meant? Some languages separate the names of types and values."""
-        if self.language == "java":
+        if self.language in CALLS_APART:
             return found.kind in _TYPES or not (wanted.of_type or wanted.callable_only)
         if self.language in _SEPARATE:
             return found.kind in _TYPES if wanted.of_type else found.kind not in _ONLY_TYPES

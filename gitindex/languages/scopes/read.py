@@ -43,6 +43,9 @@ _NAMES = frozenset(
         "package_identifier",
         "property_identifier",
         "field_identifier",
+        "simple_identifier",
+        "variable_name",
+        "implicit_parameter",
     }
 )
 _OPAQUE = frozenset(
@@ -71,7 +74,9 @@ _FIELDS = {
     "array_declarator": "declarator",
     "pointer_declarator": "declarator",
     "function_declarator": "declarator",
+    "optional_parameter_declaration": "declarator",
 }
+_DECLARATORS = frozenset({"pointer_declarator", "reference_declarator", "init_declarator"})
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 
 
@@ -345,7 +350,7 @@ def _bind_pattern(
 ) -> None:
     """Record the names of a pattern, with the part of the value that each takes."""
     form, nominal = node.type, reading.language in NOMINAL
-    told = (nominal or how != "rest") and (form in _NAMES or form in _LISTS)
+    told = (nominal or how != "rest") and (form in _NAMES or form in _LISTS or form in _DECLARATORS)
     listed = form == "expression_list"  # Go: the second is the element
     for target, pick in _targets(node):
         start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)

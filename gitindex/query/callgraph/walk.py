@@ -10,7 +10,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
-from gitindex.languages.scopes.model import NOMINAL
+from gitindex.languages.scopes.model import COMPILED
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
 from gitindex.query.callgraph.flow import ValueFlow
 from gitindex.query.callgraph.notes import GraphNote
@@ -261,7 +261,7 @@ def is_drawn(source: FileNames, meaning: Meaning, name: str, maybe: list[Definit
 
     Where types are declared, an object that the tree has no type for is most likely from outside.
     """
-    common = source.language in NOMINAL or name in METHODS.get(source.language, ())
+    common = source.language in COMPILED or name in METHODS.get(source.language, ())
     unknown = common and meaning.state is State.UNKNOWN and not meaning.bare
     return not maybe or (len(maybe) <= MAX_MAYBE and not unknown)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.model import (
     CLASS,
-    MODELLED,
+    SCOPED,
     FileScopes,
 )
 from gitindex.query.names.chains import read_chain
@@ -216,7 +216,7 @@ class Classes:
         at = -1
         if source.language == "python":
             at = self._project.offset(source.path, definition.line, 0)
-        elif source.language in MODELLED:
+        elif source.language in SCOPED:
             at = self._project.offset(source.path, definition.line, definition.column)
         return ExpressionPlace(source, scope, at, depth)
 
@@ -257,7 +257,7 @@ class Classes:
         self, source: FileNames, definition: Definition
     ) -> Iterator[Sequence[Part] | None]:
         """Yield the bases of a class as chains; None for one that is no chain."""
-        if source.language in MODELLED:
+        if source.language in SCOPED:
             scopes = self._project.scopes(source.path)
             yield from scopes.bases.get(self._at(definition), ()) if scopes is not None else [None]
             return

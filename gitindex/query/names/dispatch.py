@@ -197,7 +197,12 @@ def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definiti
             continue
         for other in project.definitions(target.name):
             same = other.qualified == target.qualified and other.kind in _LINKED
-            if same and _is_joined(source, target, other):
+            home = project.source(other.path) if same else None
+            if (
+                home
+                and home.origin.family == source.origin.family
+                and _is_joined(source, target, other)
+            ):
                 yield other
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gitindex.base.vocabulary import FactsStatus, OccurrenceClass, Tier
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL, TYPED
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.defaults import default_names, locals_of
@@ -78,6 +78,7 @@ class _SearchTargets(NamedTuple):
     members: bool  # all targets are members
     free: bool  # no target is a member
     spaces: bool  # some target is a module or a namespace
+    extends: bool  # some target is an extension method of C#
     injected: bool  # some target is a fixture: parameters of its name get its value
     uncalled: bool  # no call can mean a target: fields of Java, but for those of records
 
@@ -304,6 +305,7 @@ class Finder:
             members=all(map(self.binder.is_member, chosen.values())),
             free=not any(map(self.binder.is_member, chosen.values())),
             spaces=any(d.kind in SPACES for d in chosen.values()),
+            extends=any("(this " in d.signature for d in chosen.values()),
             injected=any(is_fixture(self.project, d) for d in chosen.values()),
             uncalled=all(map(self._is_uncalled, chosen.values())),
         )
@@ -338,7 +340,7 @@ class Finder:
         self.project.load(by_path)
         needed = [path for path in by_path if self._needs_text(path, by_path[path])]
         self.project.read(needed)
-        self.project.load_locals([p for p in needed if any(map(_may_be_local, by_path[p]))])
+        needed.sort(key=lambda path: not any(map(_may_be_local, by_path[path])))
         self.project.load_scopes(needed)
         for path in sorted(by_path, key=os.fsencode):
             source = self.project.source(path)
@@ -534,6 +536,8 @@ def _may_override(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -
     """Return whether a member of a declared type may be a target after all: bases are not known."""
     if source.language in NOMINAL and wanted.members and not wanted.kin.known:
         return True
+    if source.language in TYPED and (not wanted.members or wanted.extends):
+        return True  # where no member fits, a function that extends the type does
     return meaning.state is State.OUTSIDE and meaning.typed and wanted.kin.outside
 
 

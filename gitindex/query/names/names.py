@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import takewhile
 
 from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import (
     CLASS,
     MODELLED,
     MODULE,
+    TYPED,
     Declaration,
     FileScopes,
     Resolved,
@@ -31,7 +31,6 @@ from gitindex.query.names.meanings import (
 from gitindex.query.names.modules import Modules, top_symbols
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.typed import Locals, typed_names
 
 _SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
 """Languages where the files of one folder see each other's names."""
@@ -49,7 +48,7 @@ class Names:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.modules = Modules(project)
-        self._beyond: dict[tuple[str, str, int, bool, bool], Meaning] = {}
+        self._beyond: dict[tuple[str, str, int, bool], Meaning] = {}
 
     def lookup(
         self,
@@ -71,25 +70,19 @@ class Names:
                 found = scopes.resolve(name, at)
             if found is not None and found.kind != MODULE:
                 return self._local(source, scopes, name, found)
-        key = (source.path, name, scope, of_type, scopes is None)
+        key = (source.path, name, scope, of_type)
         if key not in self._beyond:  # the same wherever it stands in the symbol
-            self._beyond[key] = self._around(source, name, scope, of_type, scopes)
+            self._beyond[key] = self._around(*key[1:], source)
         return self._beyond[key]
 
-    def _around(
-        self, source: FileNames, name: str, scope: int, of_type: bool, scopes: FileScopes | None
-    ) -> Meaning:
+    def _around(self, name: str, scope: int, of_type: bool, source: FileNames) -> Meaning:
         """Return the meaning of a name that no scope inside the module declares."""
         here = scope
         while (symbol := source.symbol(here)) is not None:
             kids = _children(source, here, name, of_type)
             if symbol.kind in FUNCTIONS:
-                if scopes is None:
-                    if kids:
-                        return defined(kids)
-                    bound = self._locals_of(source, symbol).get(name)
-                    if bound is not None:
-                        return Meaning(State.LOCAL, bound=bound, within=symbol)
+                if kids and source.language not in MODELLED:
+                    return defined(kids)
             elif kids and source.language not in STRICT:
                 return defined(kids)
             elif symbol.kind in SPACES and (merged := _merged(source, symbol, name)):
@@ -103,6 +96,7 @@ class Names:
         """Return the meaning of a name that a scope inside the module declares."""
         sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
         sure = sure and not _may_be_outside(source, scopes, name, found)
+        sure = sure and not (source.language in TYPED and self._may_hide(source, name, found))
         imported = self._imported_by(source, name, found)
         if source.language in ECMA and imported and imported[0].module is not None:
             return imported[0]  # `const x = require('./x')` inside a function
@@ -118,6 +112,14 @@ class Names:
         if imported:
             return imported[0]
         return self._variable(source, scopes, found)._replace(sure=sure)
+
+    def _may_hide(self, source: FileNames, name: str, found: Resolved) -> bool:
+        """Return whether something inside may hide what a scope declares: a member, an import, an item."""
+        if found.kind == CLASS or name in source.bindings:
+            return True
+        within = self.function_at(source, found.declarations[0].offset)
+        near = source.named(name) if within is not None else ()
+        return any(within and within.start_line < s.line <= within.end_line for s in near)
 
     def _imported_by(self, source: FileNames, name: str, found: Resolved) -> list[Meaning]:
         """Return what declarations inside the module import or load."""
@@ -177,39 +179,12 @@ class Names:
                 found = symbol
         return found
 
-    def _locals_of(self, source: FileNames, function: Definition) -> Locals:
-        """Return the variables of a function, in languages without a scope model."""
-        if source.language in MODELLED:
-            return {}
-        known: Locals | None = source.notes.get(function.ordinal)
-        if known is None:
-            text = self._own_text(source, function)
-            known = source.notes[function.ordinal] = typed_names(text, source.language)
-        return known
-
     def header(self, source: FileNames, definition: Definition) -> str:
         """Return the signature, read from the file if the stored one is truncated."""
         if not definition.signature.endswith("…"):
             return definition.signature
         last = min(definition.end_line, definition.line + 60)
         return " ".join(self.project.span(source.path, definition.line, last).split())
-
-    def _own_text(self, source: FileNames, function: Definition) -> str:
-        """Return the text of a function without the named functions inside it."""
-        text = self.project.span(source.path, function.start_line, function.end_line)
-        last = function.end_line
-        after = takewhile(lambda s: s.start_line <= last, source.symbols[function.ordinal + 1 :])
-        inner = [
-            s for s in after if s.kind in FUNCTIONS and function.start_line < s.start_line <= last
-        ]
-        if not inner:
-            return text
-        lines = text.split("\n")
-        for symbol in inner:
-            first = symbol.start_line - function.start_line
-            end = min(symbol.end_line - function.start_line, len(lines) - 1)
-            lines[first : end + 1] = [""] * (end - first + 1)
-        return "\n".join(lines)
 
     def _in_module(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name at module level: bound there, or from other files."""

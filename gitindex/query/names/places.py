@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.literals import UNNAMED
-from gitindex.languages.scopes.model import NOMINAL, FileScopes
+from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.chains import UNREADABLE, receiver
 from gitindex.query.names.meanings import (
@@ -113,9 +113,12 @@ class Binder:
     def _bare(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
         scopes = self.project.scopes(source.path)
         is_type, called = place.use in _TYPE_USES, place.use in (Use.CALL, Use.DECORATOR)
-        found = self.names.lookup(
-            source, place.name, place.enclosing, at, is_type, called and source.language == "java"
-        )
+        if source.language == "php" and self.project.text(source.path)[at - 1 : at] == b"$":
+            variable = self.names.lookup(source, f"${place.name}", place.enclosing, at)
+            if variable.state is State.LOCAL:
+                return variable
+        apart = called and source.language in CALLS_APART
+        found = self.names.lookup(source, place.name, place.enclosing, at, is_type, apart)
         if source.language in _IMPLICIT and found.state is not State.LOCAL:
             inherited = self._implicit(source, place)
             if source.language == "java":

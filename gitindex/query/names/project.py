@@ -14,7 +14,7 @@ from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.languages.scopes.flow import FLOWING, FileFlow
-from gitindex.languages.scopes.model import EXCLUDING, MODELLED, FileScopes, TextKind
+from gitindex.languages.scopes.model import SCOPED, FileScopes, TextKind
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.query.names.spellings import Spellings
@@ -23,8 +23,8 @@ from gitindex.store.blob_names import find_places, split_places
 from gitindex.store.blob_scopes import unpack_scopes
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
-MAX_LOCALS = 100
-"""Files of one answer whose scopes are read only to leave out local variables."""
+MAX_LOCALS = 200
+"""Files of C and C++ whose scopes one query reads: there may be thousands."""
 
 CHUNK = 300
 """Values bound in one statement."""
@@ -58,6 +58,7 @@ class Project:
         self._oids: dict[str, bytes] = {}
         self._texts: dict[str, Text] = {}
         self._scopes: dict[str, FileScopes | None] = {}
+        self._c_files = 0
         self._flows: dict[str, FileFlow | None] = {}
         self.notes: dict[Any, Any] = {}
         """Results cached for this query."""
@@ -201,38 +202,32 @@ class Project:
             self.load_scopes([path])
         return self._scopes[path]
 
-    def load_locals(self, paths: Sequence[str]) -> None:
-        """Load scopes that only exclude meanings, of some files: the rest of an answer lists more."""
-        self.load(paths)
-        sources = [s.path for s in map(self.source, paths) if s and s.language in EXCLUDING]
-        wanted = sources[:MAX_LOCALS]
-        for path in wanted:  # a question before this one may have been answered without them
-            if self._scopes.get(path) is None:
-                self._scopes.pop(path, None)
-        self.load_scopes(wanted, EXCLUDING)
-
-    def load_scopes(self, paths: Iterable[str], languages: frozenset[str] = MODELLED) -> None:
+    def load_scopes(self, paths: Iterable[str]) -> None:
         """Load the scopes of many files at once."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._scopes]
         self.load(wanted)
         self._scopes.update(dict.fromkeys(wanted))
-        todo: dict[LiveFile, bytes] = {}
-        sources = [s for s in map(self.source, wanted) if s and s.language in languages]
         unknown = []
-        for source in sources:
+        for source in filter(self._has_scopes, map(self.source, wanted)):
+            assert source is not None
             held = self.memory.scopes(source.origin)
-            if held is None:
-                unknown.append(source)
-            else:
+            if held is not None:
                 self._scopes[source.path] = held[0]
-        self.read(source.path for source in unknown)
-        for source in unknown:
-            data = self.text(source.path)
-            if len(data) <= MAX_PARSE_BYTES:
-                todo[source.origin] = data
+            else:
+                unknown.append(source.origin)
+        self.read(origin.path for origin in unknown)
+        texts = {origin: self.text(origin.path) for origin in unknown}
+        todo = {origin: data for origin, data in texts.items() if len(data) <= MAX_PARSE_BYTES}
         stored = self._stored_scopes([origin.path for origin in todo])
         for origin, found in self.memory.read_scopes(todo, stored):
             self._scopes[origin.path] = found
+
+    def _has_scopes(self, source: FileNames | None) -> bool:
+        """Return whether the scopes of a file are read: not of more files of C than a query may."""
+        if source is None or source.language not in SCOPED:
+            return False
+        self._c_files += source.origin.family == "c"
+        return source.origin.family != "c" or self._c_files <= MAX_LOCALS
 
     def _stored_scopes(self, paths: list[str]) -> dict[str, bytes]:
         """Return the scopes that the store has of some files, and of overlaid ones."""

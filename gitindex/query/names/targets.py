@@ -12,6 +12,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import is_test
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
+from gitindex.languages.scopes.model import MODELLED
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.known import known_at
 from gitindex.query.names.meanings import Meaning
@@ -168,7 +169,8 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)] or [place]
         declared = tuple(_declarations(binder, source, place, meaning))
-        return ReferenceTarget(place.name, (), tuple(same), source.path, meaning.sure, declared)
+        proven = meaning.sure and source.language in MODELLED
+        return ReferenceTarget(place.name, (), tuple(same), source.path, proven, declared)
     found = meaning.definitions
     if found:
         return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
@@ -192,7 +194,8 @@ def _declarations(
         offsets, kind = {scopes.label_of(place.name, at)}, "label"
     else:
         of_type = place.use in (Use.TYPE, Use.INHERIT)
-        resolved = scopes.resolve(place.name, at, of_type) or scopes.resolve(place.name, at)
+        name = f"${place.name}" if source.language == "php" else place.name
+        resolved = scopes.resolve(name, at, of_type) or scopes.resolve(name, at)
         told = resolved.declarations if resolved else ()
         offsets = {d.offset for d in told}
         kind = "parameter" if any(d.kind in ("param", "rest") for d in told) else "variable"

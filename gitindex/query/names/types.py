@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.bound import EACH, WHOLE, Bound, DeclaredType, Part, dotted
-from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, NOMINAL, TYPED
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
 from gitindex.query.names.classes import Classes
@@ -24,9 +24,9 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
+from gitindex.query.names.signatures import returned
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
-from gitindex.query.names.typed import field_type, result_of
 from gitindex.query.names.values import (
     MAX_DEPTH,
     NOT_KNOWN,
@@ -42,6 +42,9 @@ from gitindex.query.names.values import (
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
+_CONCRETE = frozenset({"class", "struct", "enum", "union"})
+_OTHER_THIS = frozenset({"kotlin", "dart", "php"})
+"""Languages where `this` may be what a function extends, or what a lambda is given."""
 _GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
 _NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 MAX_TYPES = 4
@@ -125,7 +128,7 @@ class Types:
         ]
 
     def _typed(self, kind: DeclaredType, place: ExpressionPlace, pick: int = WHOLE) -> Value:
-        """Return an instance of a declared type of Go or Java, or an element of one."""
+        """Return an instance of a declared type, or an element of one."""
         at = kind.target()
         if pick != WHOLE:
             each = at.inner if pick == EACH else None
@@ -133,9 +136,26 @@ class Types:
         if at.has_no_name():
             return Value(ValueKind.UNNAMED, sure=True)
         value = self._named_type(at.parts, place._replace(at=at.at).deeper())
+        if place.source.language in TYPED:
+            return value._replace(sure=self._is_only(value.definition, at.parts, place.source))
         if value.kind is ValueKind.OUTSIDE:  # in Go it may be an interface, to which none points
             return value._replace(sure=at is not kind or place.source.language == "java")
         return value
+
+    def _is_only(self, found: Definition | None, parts: Sequence[Part], source: FileNames) -> bool:
+        """Return whether nothing else in the tree can be the type of this name, nor implement it."""
+        if found is None or found.kind not in _CONCRETE or found.name != parts[-1].name:
+            return False
+        if any(there != found.name for _, there in source.bindings.get(parts[0].name, ())):
+            return False
+        if source.origin.family == "c" and self.classes.members(found, "operator->", False)[0]:
+            return False
+        same = (d for d in self.project.definitions(found.name) if is_type(d))
+        return [d for d in same if self._is_family(d, source)] == [found]
+
+    def _is_family(self, definition: Definition, source: FileNames) -> bool:
+        home = self.project.source(definition.path)
+        return home is not None and home.origin.family == source.origin.family
 
     def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return an instance of the type that an annotation names."""
@@ -193,9 +213,6 @@ class Types:
 
     def _declared(self, source: FileNames, definition: Definition) -> Bound:
         """Return how a variable or a field gets its value; the tree says it, else the signature."""
-        if source.language not in MODELLED:
-            told = field_type(definition.signature, definition.name, source.language)
-            return Bound(told) if told else declared(definition)
         scopes = self.project.scopes(source.path)
         at = self.project.offset(source.path, definition.line, definition.column)
         bound = scopes.bound_at(definition.name, at) if scopes else None
@@ -217,7 +234,9 @@ class Types:
             return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
         if part.name in _THIS and source.language != "python":
             owner = self.classes.owner(source, scope)
-            return instance_of(owner)._replace(sure=self.classes.is_innermost(owner, place.at))
+            sure = source.language not in _OTHER_THIS and self.classes.is_innermost(owner, place.at)
+            known = source.language not in TYPED or (owner and owner.kind in _CONCRETE)
+            return instance_of(owner)._replace(sure=bool(sure and known))
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
 
@@ -314,7 +333,7 @@ class Types:
             bound = self._declared(source, definition)
         else:
             told = self.names.header(source, definition)
-            bound = Bound(result_of(told, definition.name, source.language))
+            bound = Bound(returned(told))
         beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
         return self._told(bound, beside, pick)
 
@@ -377,6 +396,9 @@ class Types:
             return value._replace(kind=ValueKind.OBJECT)
         named = place.source.language in NOMINAL and self.project.definitions(parts[-1].name)
         if value.kind is ValueKind.OUTSIDE or (parts[-1].name in PLAIN and not named):
+            return NOT_OURS
+        typed = place.source.language in TYPED and first not in place.source.bindings
+        if typed and not named and meaning.state is not State.LOCAL:
             return NOT_OURS
         return NOT_KNOWN
 

@@ -14,11 +14,11 @@
 (parameter_declaration declarator: (function_declarator parameters: (_) @scope.function))
 (abstract_function_declarator parameters: (_) @scope.function)
 
-(parameter_declaration declarator: (_) @bind.param)
+(parameter_declaration type: (_) @type declarator: (_) @bind.param)
 (function_definition (declaration declarator: (_) @bind.param))
 
 ; A local prototype and `extern` name something of the file, or of another one.
-((declaration declarator: [
+((declaration type: (_) @type declarator: [
     (identifier)
     (init_declarator)
     (array_declarator)
@@ -29,3 +29,15 @@
 
 (labeled_statement label: (_) @label)
 (goto_statement label: (_) @label)
+
+(field_expression argument: (_) @receiver field: (_) @of)
+(field_designator (field_identifier) @key)
+(declaration type: (_) @receiver declarator: (init_declarator value: (initializer_list
+  (initializer_pair designator: (field_designator (field_identifier) @of)))))
+
+(field_declaration type: (_) @type declarator: (field_identifier) @typed)
+(field_declaration type: (_) @type declarator: (pointer_declarator declarator: (field_identifier) @typed))
+(function_definition type: (_) @type declarator: (function_declarator declarator: (identifier) @typed))
+(function_definition type: (_) @type
+  declarator: (pointer_declarator (function_declarator declarator: (identifier) @typed)))
+(type_definition type: (_) @alias declarator: (type_identifier) @head)
