@@ -108,10 +108,23 @@ def _listings(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, s
         for file, places in look(project, word).places.items():
             source = project.source(file.path)
             for line in sorted({line for line, _, _ in places} if source is not None else ()):
-                listed = [a or b for a, b in _LISTED.findall(project.span(file.path, line, line))]
-                own = any(chain.rpartition(".")[2] in around for chain in listed)
-                if own or any(_offers(finder, source, line, chain, family) for chain in listed):
+                if _lists_any(finder, source, line, around, family):
                     yield f"{file.path}:{line + 1}", "names of the module are listed there"
+
+
+def _lists_any(
+    finder: Finder,
+    source: FileNames | None,
+    line: int,
+    around: set[str],
+    family: list[Definition],
+) -> bool:
+    """Does a line list the names of a module or class that has the symbol?"""
+    text = finder.project.span(source.path, line, line) if source is not None else ""
+    listed = [one or other for one, other in _LISTED.findall(text)]
+    if any(chain.rpartition(".")[2] in around for chain in listed):
+        return True
+    return any(_offers(finder, source, line, chain, family) for chain in listed)
 
 
 def _offers(

@@ -41,8 +41,11 @@ def library_class(dotted: str, steps: int = 0) -> LibraryClass | None:
         found = getattr(import_module(module or "builtins"), name, None)
         return LibraryClass(frozenset(dir(found))) if isinstance(found, type) else None
     tree = _parse(module) if steps < MAX_STEPS else None
-    if tree is None:
-        return None
+    return _in_module(tree, module, name, steps) if tree is not None else None
+
+
+def _in_module(tree: ast.Module, module: str, name: str, steps: int) -> LibraryClass | None:
+    """Return a class that a module of the library defines, imports, or gets by a star."""
     for node in _statements(tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return _read(module, tree, node, steps)
@@ -102,16 +105,13 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 def _origin(tree: ast.Module, module: str, name: str) -> str:
     """Return the full name of what a module imports under a name; empty where it does not."""
     for node in _statements(tree):
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            home = f"{_from(node, module)}." if isinstance(node, ast.ImportFrom) else ""
             for one in node.names:
                 if (one.asname or one.name) == name:
-                    return f"{_from(node, module)}.{one.name}"
-        elif isinstance(node, ast.Import):
-            for one in node.names:
-                if (one.asname or one.name) == name:
-                    return one.name
+                    return home + one.name
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-            targets = [t.id for t in node.targets if isinstance(t, ast.Name)]
+            targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
             if name in targets:
                 return f"{module}.{node.value.id}"
     return ""

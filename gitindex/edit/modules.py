@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -30,7 +31,7 @@ _SEARCHED = frozenset({"commands", "migrations", "templatetags"})
 """Folders whose modules they look for."""
 _PREFIX = compile_later(rb"[\w.]*$")
 _ALIAS = compile_later(rb"\sas\s+$")
-_NAMES = compile_later(rb"\bimport\b")
+_FROM = compile_later(rb"\s*from\b.*\bimport\b", re.DOTALL)
 _FINDERS = ("iter_modules", "walk_packages", "run_module", "runpy")
 _LISTING = ("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk")
 _FLAGGED = (
@@ -181,23 +182,17 @@ def _of_import(
     """Judge a name in an import statement: part of a path, an imported name, or an alias."""
     project = finder.project
     at = project.offset(source.path, place.line, place.column)
-    line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
-    items = [i for i in source.imports if i.line == line]
-    if not items:
+    line = max((-1, *(i.line for i in source.imports if i.line <= place.line)))
+    if line < 0:
         return UNBOUND
-    data = project.text(source.path)
-    before = data[project.offset(source.path, line, 0) : at]
-    is_from = before.lstrip().startswith(b"from")
-    if _ALIAS.search(before):
-        found = [(i, there) for i in items for there, local in i.names if local == place.name]
-    elif is_from and _NAMES.search(before):
-        found = [(i, there) for i in items for there, _ in i.names if there == place.name]
-    else:
+    before = project.text(source.path)[project.offset(source.path, line, 0) : at]
+    alias = _ALIAS.search(before) is not None
+    if not alias and not _FROM.match(before):
         return _of_path(finder, home, source, before, place)
-    told = {
-        _verdict(finder.binder.names.modules.imported(source, item, there), home, place.name)
-        for item, there in found
-    }
+    pairs = ((item, pair) for item in source.imports if item.line == line for pair in item.names)
+    found = [(item, pair[0]) for item, pair in pairs if pair[alias] == place.name]
+    imported = finder.binder.names.modules.imported
+    told = {_verdict(imported(source, *one), home, place.name) for one in found}
     return told.pop() if len(told) == 1 else UNBOUND
 
 

@@ -69,15 +69,14 @@ def taken(
     reasons = list(_members(finder, family, new))
     if language != "python":
         return [*reasons, *_of_language(finder, family, places, new, language)]
-    if any(map(finder.binder.is_member, family)):
-        if new.startswith("__") or old.startswith("__"):
-            special = new if new.startswith("__") else old
-            reasons.append(("", f"{special} is special in a class"))
-    else:
+    paths = {place.path for place in places}
+    if not any(map(finder.binder.is_member, family)):
         if new.startswith("_") and not old.startswith("_"):
             reasons += _starred_from(finder, family)
-        reasons += starred(finder, {p.path for p in places}, new)
-        reasons += _submodules(finder, {p.path for p in places}, new)
+        reasons += [*starred(finder, paths, new), *_submodules(finder, paths, new)]
+    elif new.startswith("__") or old.startswith("__"):
+        special = new if new.startswith("__") else old
+        reasons.append(("", f"{special} is special in a class"))
     if old.startswith("test") and not new.startswith("test"):
         reasons.append(("", "test runners look for names that begin with test"))
     return [*reasons, *_shown(finder, places)]
@@ -88,22 +87,28 @@ def _of_language(
 ) -> Iterator[Clash]:
     """Yield what Go, Java and JavaScript make of a name."""
     old, member = family[0].name, any(map(finder.binder.is_member, family))
-    for name in (old, new) if member or language == "go" else ():
-        if is_called(language, name):
-            yield "", f"{name} is called by {language} itself, or by its library"
+    called = [name for name in (old, new) if is_called(language, name)]
+    if called and (member or language == "go"):
+        yield "", f"{called[0]} is called by {language} itself, or by its library"
     if language in _SHARED:
         yield from _packaged(finder, family, new)
-    if language == "go" and old[:1].isupper() != new[:1].isupper():
-        homes = {os.path.dirname(d.path) for d in family}
-        for place in places:
-            if os.path.dirname(place.path) not in homes or member:
-                yield f"{place.path}:{place.line + 1}", "the case of a name of Go says who sees it"
-    if language == "java" and any(_is_file(d) for d in family):
+    if language == "go":
+        yield from _seen_otherwise(family, places, member, new)
+    if language == "java" and any(map(_is_file, family)):
         yield family[0].path, "the file of a class of Java is called like it"
     if language in ECMA and not member:
-        if new in BUILTINS[language]:
-            yield "", f"the language has {new}, too"
         yield from _passed_on(finder, family, new)
+
+
+def _seen_otherwise(
+    family: list[Definition], places: list[RenamePlace], member: bool, new: str
+) -> Iterator[Clash]:
+    """Yield the places outside of the package, where the case of a name of Go changes."""
+    homes = {os.path.dirname(d.path) for d in family}
+    changes = family[0].name[:1].isupper() != new[:1].isupper()
+    for place in places if changes else ():
+        if os.path.dirname(place.path) not in homes or member:
+            yield f"{place.path}:{place.line + 1}", "the case of a name of Go says who sees it"
 
 
 def _packaged(finder: Finder, family: list[Definition], new: str) -> Iterator[Clash]:
@@ -115,8 +120,10 @@ def _packaged(finder: Finder, family: list[Definition], new: str) -> Iterator[Cl
 
 
 def _passed_on(finder: Finder, family: list[Definition], new: str) -> Iterator[Clash]:
-    """Yield files that pass on everything of a module, where another one has the new name."""
+    """Yield what JavaScript has under the new name: itself, or where a star passes all names on."""
     project = finder.project
+    if new in BUILTINS["javascript"]:
+        yield "", f"the language has {new}, too"
     if not project.definitions(new):
         return
     for path in sorted({user for d in family for user in project.importing(d.path)}):

@@ -177,12 +177,6 @@ def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
     if not part.accounted_for:
         obstacles.append(Obstacle("", "files could not be searched for the name", False))
     blocked = [one for one in obstacles if not _is_accepted(one, asked)]
-    sites = {site[:3]: site for site in draft.found.sites}
-    listed = [
-        site_fields(project, site) | {"proof": _PROOFS[site.tier]}
-        for place in draft.places
-        if (site := sites.get(place[:3])) is not None
-    ]
     reasons = list(dict.fromkeys(one.text() for one in blocked))
     others = list(dict.fromkeys(one.where for one in obstacles if not one.acceptable))
     accept = asked.command(others) if blocked and all(others) else ""
@@ -190,7 +184,7 @@ def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
         name=draft.definitions[0]["name"],
         newName=asked.new,
         definitions=draft.definitions,
-        places=listed,
+        places=_proofs(project, draft),
         changes=len(draft.places),
         patch="".join(map(diff, draft.edits)),
         files=[edit.fields() for edit in draft.edits],
@@ -201,6 +195,13 @@ def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
         **part.fields(project, MAX_SHOWN, everything=True, mentions=True),
     )
     return RenamePlan(answer, draft.edits, reasons)
+
+
+def _proofs(project: Project, draft: _Draft) -> list[dict[str, Any]]:
+    """Return the references that are renamed, each with the proof that it is one."""
+    sites = {site[:3]: site for site in draft.found.sites}
+    found = (sites[place[:3]] for place in draft.places if place[:3] in sites)
+    return [site_fields(project, site) | {"proof": _PROOFS[site.tier]} for site in found]
 
 
 def _is_accepted(one: Obstacle, asked: RenameRequest) -> bool:

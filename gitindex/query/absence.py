@@ -282,8 +282,6 @@ def partition_of(
     told |= {"total": sum(told.values()), "aliased": sites.aliased(), "decoded": counts["decoded"]}
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     reasons = list(_reasons(finder, targets, found)) if not local else []
-    if not targets and not found.defined and not local:
-        reasons = ["the tree does not define it"]
     return Partition(
         name,
         found.sites,
@@ -378,27 +376,33 @@ class _Judge:
         return UNBOUND if unsure else ELSEWHERE
 
 
-def _reasons(finder: Finder, targets: Iterable[Definition], found: Found) -> Iterator[str]:
+def _reasons(finder: Finder, targets: Collection[Definition], found: Found) -> Iterator[str]:
     """Yield why a symbol may be used though no occurrence of its name is a use."""
     project = finder.project
+    if not targets and not found.defined:
+        yield "the tree does not define it"
     if found.cut:
         yield "it has more aliases than are followed"
     for target in targets:
-        source = project.source(target.path)
-        if source is None:
-            continue
-        if why := reason_used_unnamed(project, target):
-            yield why
-        if source.language in MODELLED and project.scopes(target.path) is None:
-            yield "the scopes of its file cannot be read"
-        if source.language in ECMA and _is_loaded_whole(finder, target):
-            yield "files that import its module as a whole may use it under any name"
+        yield from _reasons_of(finder, target)
     if found.outside:
         yield "a base outside of the tree may call it"
     if is_respelled(project, targets):
         yield "other spellings of its name are in the tree"
     if _submodules(project):
         yield "submodules are not searched"
+
+
+def _reasons_of(finder: Finder, target: Definition) -> Iterator[str]:
+    """Yield why one definition may be used though nothing names it."""
+    project = finder.project
+    source = project.source(target.path)
+    if why := reason_used_unnamed(project, target):
+        yield why
+    if source and source.language in MODELLED and project.scopes(target.path) is None:
+        yield "the scopes of its file cannot be read"
+    if source and source.language in ECMA and _is_loaded_whole(finder, target):
+        yield "files that import its module as a whole may use it under any name"
 
 
 def _submodules(project: Project) -> list[str]:

@@ -51,6 +51,7 @@ _MADE = frozenset(
     }
 )
 """Expressions that are instances of a type which they name."""
+_CASTS = ("as_expression", "type_cast_expression")
 SAME = frozenset({"parenthesized_expression", "non_null_expression", "try_expression"})
 """Forms that stand for what is inside."""
 _ARGUMENTS = ("argument_list", "arguments", "value_arguments", "call_suffix")
@@ -97,21 +98,26 @@ def _member(node: Node, left: int) -> list[Row] | None:
 
 
 def _call(node: Node, left: int) -> list[Row] | None:
-    function = next(iter(node.named_children), None)
-    made = node.type == "new_expression"
-    arguments = node.child_by_field_name("arguments") or (
-        node.named_children[-1] if node.named_child_count > 1 else None
-    )
-    plain = arguments is not None and arguments.type in _ARGUMENTS
-    if function is None or not (plain or (made and arguments is None)):
+    given = _arguments(node)
+    if given is None:
         return None  # a template, a generator
-    given = [a for a in arguments.named_children if a.type != "comment"] if arguments else []
-    parts = _parts(function, left)
+    parts = _parts(node.named_children[0], left)
     if parts is None or parts[-1][1]:  # `f(a)(b)`: what a result gives is not known
         return None
     *front, last = parts
     load = _call_load(node, str(last[0]), given) if not front else ""
     return [*front, [last[0], True, load]] if load is not None else None
+
+
+def _arguments(node: Node) -> list[Node] | None:
+    """Return the arguments of a plain call, also those of `new X`; None for any other call."""
+    if node.named_child_count == 1 and node.type == "new_expression":
+        return []
+    given = node.named_children[-1] if node.named_child_count > 1 else None
+    given = node.child_by_field_name("arguments") or given
+    if given is None or given.type not in _ARGUMENTS:
+        return None
+    return [child for child in given.named_children if child.type != "comment"]
 
 
 def _call_load(node: Node, name: str, given: list[Node]) -> str | None:
@@ -144,16 +150,19 @@ def _invocation(node: Node, left: int) -> list[Row] | None:
 def _made(node: Node, _left: int) -> list[Row] | None:
     """Return an instance of the type that `new T(…)`, `(T) x`, `x as T` or Go's `T{…}` name."""
     types = node.children_by_field_name("type") or node.children_by_field_name("right")
-    if not types:
-        last = node.type in ("as_expression", "type_cast_expression")
-        types = [c for c in node.named_children if c.type in TYPE_NAMES or c.type in NAMES]
-        types = types[-1:] if last else types[:1]
+    types = types or _types_in(node)
     bodies = any(child.type in ("class_body", "template_body") for child in node.children)
     inner = node.type == "object_creation_expression" and node.children[0].type != "new"
     if len(types) != 1 or bodies or inner:  # `(A & B) x`, `new A() { … }`, `outer.new Inner()`
         return None
     name = named_type(types[0])
     return [["new", True, name]] if name else None
+
+
+def _types_in(node: Node) -> list[Node]:
+    """Return the type that a cast or a call of a constructor names without a field for it."""
+    named = [c for c in node.named_children if c.type in TYPE_NAMES or c.type in NAMES]
+    return named[-1:] if node.type in _CASTS else named[:1]
 
 
 def _selected(node: Node, left: int) -> list[Row] | None:

@@ -34,6 +34,7 @@ _AROUND = frozenset(
     }
 )
 _POINTERS = frozenset({b"Box", b"Rc", b"Arc", b"Ref", b"RefMut", b"unique_ptr", b"shared_ptr"})
+_POINTING = frozenset({"pointer_type", "generic_type", "template_type"})
 _INFERRED = frozenset({"implicit_type", "placeholder_type_specifier", "inferred_type"})
 """Words that stand for a type that is not written."""
 ELEMENTS = {
@@ -105,24 +106,28 @@ def _type(node: Node) -> Row:
     kind, at = node.type, node.start_byte
     if node.has_error:
         return [at, OTHER, ""]
-    if kind in ("generic_type", "template_type") and (inner := _pointed(node)) is not None:
-        return [at, POINTER, _type(inner)]
+    if kind in _POINTING and (pointed := _pointed(node)) is not None:
+        return [at, POINTER, _type(pointed)]
     if kind in _NAMES or kind in TYPE_NAMES:
         return [at, NAMED, ".".join(_names(node))]
     if kind in _AROUND:
-        inside = (c for c in node.named_children if _is_type(c.type))
-        inner = next(inside, None)
-        return _type(inner) if inner is not None else [at, OTHER, ""]
-    if kind == "pointer_type":
-        return [at, POINTER, _type(_last(node))]
-    if kind in ELEMENTS and (inner := node.child_by_field_name(ELEMENTS[kind])) is not None:
+        return next((_type(c) for c in node.named_children if _is_type(c.type)), [at, OTHER, ""])
+    return _unnamed(node)
+
+
+def _unnamed(node: Node) -> Row:
+    """Return a type without a name: an array, a struct, a function."""
+    at, inner = node.start_byte, node.child_by_field_name(ELEMENTS.get(node.type, "_"))
+    if inner is not None:
         sizes = node.child_by_field_name("dimensions")  # of Java
         return _listed(_type(inner), sizes) if sizes else [at, LISTED, _type(inner)]
-    return [at, STRUCT if kind == "struct_type" and is_plain(node) else OTHER, ""]
+    return [at, STRUCT if node.type == "struct_type" and is_plain(node) else OTHER, ""]
 
 
 def _pointed(node: Node) -> Node | None:
-    """Return what a smart pointer of Rust or C++ points to; None for any other generic type."""
+    """Return what a pointer points to, also a smart one of Rust or C++; None for any other type."""
+    if node.type == "pointer_type":
+        return next(c for c in reversed(node.named_children) if "comment" not in c.type)
     name, *arguments = node.named_children
     inner = arguments[0].named_children if (name.text or b"") in _POINTERS and arguments else []
     if len(inner) != 1:
@@ -132,10 +137,6 @@ def _pointed(node: Node) -> Node | None:
 
 def _is_type(kind: str) -> bool:
     return kind in _NAMES or kind in TYPE_NAMES or kind in _AROUND or kind in ELEMENTS
-
-
-def _last(node: Node) -> Node:
-    return next(c for c in reversed(node.named_children) if "comment" not in c.type)
 
 
 def _listed(told: Row, sizes: Node | None) -> Row:

@@ -32,12 +32,8 @@ def _fields(struct: Node) -> set[bytes | None]:
     return {name.text for one in listed for name in one.children_by_field_name("name")}
 
 
-def literal_type(key: Node) -> str | None:
-    """Return the named type of the literal around a key.
-
-    VALUES if it has no named type, empty if the type is unknown, None if the node is not a key of a
-    composite literal.
-    """
+def _literal(key: Node) -> tuple[Node | None, list[str]]:
+    """Return what is around the literals that a key is in, and what each of them is in the next."""
     here, node, placed = key, key.parent, list[str]()
     while node is not None and node.type in ("literal_element", "keyed_element", "literal_value"):
         if node.type == "literal_value":
@@ -45,15 +41,30 @@ def literal_type(key: Node) -> str | None:
         elif placed and node.child_by_field_name("key") == here and node.type == "keyed_element":
             placed[-1] = "key"
         here, node = node, node.parent
+    return node, placed
+
+
+def _element(kind: Node | None, how: str) -> Node | None:
+    """Return the type of an element or a key of a type, or what it points to."""
+    if kind is None or kind.type not in ELEMENTS:
+        return None
+    inner = kind.child_by_field_name(ELEMENTS[kind.type] if how == "value" else "key")
+    pointer = inner is not None and inner.type == "pointer_type"
+    return next(iter(inner.named_children), None) if inner and pointer else inner
+
+
+def literal_type(key: Node) -> str | None:
+    """Return the named type of the literal around a key.
+
+    VALUES if it has no named type, empty if the type is unknown, None if the node is not a key of a
+    composite literal.
+    """
+    node, placed = _literal(key)
     if node is None or node.type != "composite_literal":
         return None
     kind = node.child_by_field_name("type")
     for how in reversed(placed[:-1]):  # `[]T{{a: 1}}`: the inner literal is a T, or a *T
-        if kind is None or kind.type not in ELEMENTS:
-            return ""
-        kind = kind.child_by_field_name(ELEMENTS[kind.type] if how == "value" else "key")
-        if kind is not None and kind.type == "pointer_type":
-            kind = kind.named_children[0] if kind.named_children else None
+        kind = _element(kind, how)
     if kind is None:
         return ""
     if kind.type in ELEMENTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gitindex.languages.scopes.bound import Bound, DeclaredType, Part, to_parts, to_type
 from gitindex.languages.scopes.packed import ScopesReader, plain_links, read_links
@@ -38,7 +38,7 @@ OFFSETS = ("keys", "labels", "stars", "members", "unnamed", "shorthands", "slash
 """Lists of places in a payload."""
 MARKS = (
     *OFFSETS,
-    *("assigned", "sets", "exports", "literals", "taken", "given", "typed"),
+    *("assigned", "exports", "literals", "taken", "given", "typed"),
     *("bases", "decorators", "defaults"),
 )
 """What is read of a text in addition to ranges and names."""
@@ -169,11 +169,10 @@ class FileScopes:
         decorators, literals = told.numbered(words), told.numbered(words)
         self._typed = {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
         self._assigned = told.rows(8)
-        told.rows(2)  # assignments, which nothing reads any more
         self._defaults = {self.scope_at(at): (at, at + size) for at, size in told.rows(2)}
         partial, moved, exports = told.rest
         self.partial = bool(partial)
-        self._moved = {(scope, name): how for scope, name, how in moved}
+        self._read_rest(moved, exports)
         self.keys = frozenset(keys)
         self.literals = {at: self._words[word] for at, word in literals}
         """Go only: offset of a composite literal's key → the literal's named type, if known."""
@@ -188,6 +187,10 @@ class FileScopes:
         """Offsets of names in destructuring patterns, with the chain that they take a member of."""
         self._read_heads(bases, decorators)
         self._declared: dict[str, _Declared] = {}
+
+    def _read_rest(self, moved: Any, exports: Any) -> None:
+        """Keep which names are `global` or `nonlocal`, and the exports of ECMAScript."""
+        self._moved = {(scope, name): how for scope, name, how in moved}
         self.exports: dict[str, str] = {name: value for name, _, value in exports}
         """Exported names that differ from the local name, each with its local name or chain."""
         self.exported_at = frozenset(at for name, at, value in exports if name != value)
@@ -262,28 +265,29 @@ class FileScopes:
             return None
         wanted = _NameAt(name, offset, of_type, callable_only)
         found = self._of_name(name).at.get(offset)
-        if (
-            found is not None
-            and (found.scope, name) not in self._moved
-            and self._fits(found, wanted)
-        ):
+        own = found is not None and (found.scope, name) not in self._moved
+        if found is not None and own and self._fits(found, wanted):
             return self._of_scope(wanted, found.scope, False)
+        return self._around(wanted)
+
+    def _around(self, wanted: _NameAt) -> Resolved | None:
+        """Return the declarations of a name in the scopes around its place, the innermost first."""
         through = inside = False
-        for scope in self._outwards(self.scope_at(offset)):
+        for scope in self._outwards(self.scope_at(wanted.offset)):
             here = self.ranges[scope]
             if here.kind == OUTER:
                 heads = self._known(wanted, here.head, only_typeparams=True)
                 if heads:
                     return Resolved(tuple(heads), FUNCTION, here.head, through)
                 continue
-            moved = self._moved.get((scope, name))
+            moved = self._moved.get((scope, wanted.name))
             if moved == "global":
                 return self._of_module(wanted, through)
+            # a Python function does not see the names of its class
             hidden = inside and here.kind == CLASS and self.language == "python"
-            if moved is None:  # a Python function does not see the names of its class
-                resolved = self._of_scope(wanted, scope, through, hidden)
-                if resolved is not None:
-                    return resolved
+            found = self._of_scope(wanted, scope, through, hidden) if moved is None else None
+            if found is not None:
+                return found
             through = through or here.kind == CLASS
             inside = inside or here.kind in (FUNCTION, COMPREHENSION)
         return None

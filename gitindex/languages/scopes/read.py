@@ -80,6 +80,10 @@ _DECLARATORS = frozenset({"pointer_declarator", "reference_declarator", "init_de
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 
 
+_TOLD = _NAMES | _LISTS | _DECLARATORS
+"""Patterns whose names take a known part of the value."""
+
+
 def read_scopes(root: Node, text: bytes, language: str) -> bytes:
     """Return the packed scopes of a parsed text; empty if the language has no scope query."""
     matches = query_matches(root, language, "scopes")
@@ -182,7 +186,6 @@ def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
     out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
     assigned = sorted(marks["assigned"], key=_FIRST)
     out.add_rows(((at, size, *_near(at, *spans)) for at, size, *spans in assigned), 8)
-    out.add_rows(sorted(marks["sets"]), 2)
     out.add_rows(([start, end - start] for start, end in sorted(marks["defaults"])), 2)
 
 
@@ -211,7 +214,7 @@ def _near(at: int, *spans: tuple[int, int]) -> Iterator[int]:
 
 _MARKS = frozenset(
     {
-        *("key", "label", "member", "star", "global", "nonlocal", "field", "set"),
+        *("key", "label", "member", "star", "global", "nonlocal", "field"),
         *("taken", "given", "typed", "short", "head", "slash", "defaults"),
         *("export.name", "export.default", "export.whole", "export.open", "with"),
     }
@@ -240,19 +243,17 @@ def _keep_scope(found: dict[tuple[int, int], int], node: Node, kind: int) -> Non
 
 def _join_bodies(found: dict[tuple[int, int], int]) -> None:
     """Remove blocks that are function bodies: these share a scope with the parameters."""
-    functions = {-end for (_, end), kind in found.items() if kind == FUNCTION}
-    starts = sorted((start, -end) for (start, end), kind in found.items() if kind == FUNCTION)
-    blocks = [key for key, kind in found.items() if kind == BLOCK and -key[1] in functions]
-    ends: dict[int, list[int]] = {}
-    for start, end in starts:
-        ends.setdefault(end, []).append(start)
-    for start, minus_end in sorted(blocks):
-        around = [s for s in ends.get(-minus_end, ()) if s < start]
-        if around and found.get((start, minus_end)) == BLOCK:
-            inner = max(around)
-            taken = [s for s, e in found if e == minus_end and inner < s < start and s != start]
-            if not taken:
-                del found[start, minus_end]
+    ending: dict[int, list[int]] = {}  # where the ranges start, by where they end
+    for start, minus_end in sorted(found):
+        ending.setdefault(minus_end, []).append(start)
+    for end, starts in ending.items():
+        around = -1  # the last range before this one that is kept; is it a function?
+        for start in starts:
+            kind = found[start, end]
+            if kind == BLOCK and around >= 0 and found[around, end] == FUNCTION:
+                del found[start, end]
+            else:
+                around = start
 
 
 def _mark(seen: _SortedMatches, captures: Captures) -> None:
@@ -261,31 +262,44 @@ def _mark(seen: _SortedMatches, captures: Captures) -> None:
     for capture, nodes in captures.items():
         if capture in _PLACES:
             marks[_PLACES[capture]] += [node.start_byte for node in nodes]
-        elif capture == "key":
-            _keys(marks, nodes, seen.reading.language)
-        elif capture == "set":
-            for target, _ in (t for n in nodes if n.type not in _OPAQUE for t in _targets(n)):
-                marks["sets"].append((target.start_byte, target.end_byte - target.start_byte))
-        elif capture in ("taken", "given"):
-            chain = seen.chain(captures["holder"][0]) if "holder" in captures else 0
-            marks[capture] += [(node.start_byte, chain) for node in nodes]
-        elif capture == "typed":
-            for node in nodes:
-                _typed(marks, node, captures["type"][0])
-        elif capture == "with":
-            marks["members"] += names_within(nodes)
+        elif capture in _MARKERS:
+            _MARKERS[capture](seen, captures, nodes)
     if not _HEADS.isdisjoint(captures):
         read_heads(marks, captures)
     if not _EXPORTS.isdisjoint(captures):
         marks["exports"] += read_exports(captures)
 
 
-def _keys(marks: dict[str, list[Any]], nodes: list[Node], language: str) -> None:
+def _taken(seen: _SortedMatches, captures: Captures, nodes: list[Node]) -> None:
+    chain = seen.chain(captures["holder"][0]) if "holder" in captures else 0
+    mark = "taken" if "taken" in captures else "given"
+    seen.marks[mark] += [(node.start_byte, chain) for node in nodes]
+
+
+def _typed_names(seen: _SortedMatches, captures: Captures, nodes: list[Node]) -> None:
     for node in nodes:
-        kind = literal_type(node) if language == "go" else None
+        _typed(seen.marks, node, captures["type"][0])
+
+
+def _members_within(seen: _SortedMatches, _captures: Captures, nodes: list[Node]) -> None:
+    seen.marks["members"] += names_within(nodes)
+
+
+def _keys(seen: _SortedMatches, _captures: Captures, nodes: list[Node]) -> None:
+    for node in nodes:
+        kind = literal_type(node) if seen.reading.language == "go" else None
         if kind != VALUES:
-            marks["keys"].append(node.start_byte)
-            marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
+            seen.marks["keys"].append(node.start_byte)
+            seen.marks["literals"] += [[node.start_byte, kind]] if kind is not None else []
+
+
+_MARKERS: dict[str, Callable[[_SortedMatches, Captures, list[Node]], None]] = {
+    "key": _keys,
+    "taken": _taken,
+    "given": _taken,
+    "typed": _typed_names,
+    "with": _members_within,
+}
 
 
 def _typed(marks: dict[str, list[Any]], node: Node, kind: Node) -> None:
@@ -322,14 +336,19 @@ def _bind(seen: _SortedMatches, captures: Captures, binds: list[tuple[str, str]]
     for capture, how in binds:
         for node in captures[capture]:
             if simple and how not in _UNTOLD and node.type == "identifier":
-                known = _value_parts(bound.value, WHOLE) if bound.value is not None else None
-                told = (reading.out.value(known, bound.spans[1]), 0, 0) if known else (0, 0, 0)
-                start = bound.visible if bound.visible >= 0 else node.start_byte
-                reading.declare(node, how, start, bound.spans, WHOLE, told)
-            else:
-                if node.type not in _NAMES:
-                    seen.marks["assigned"] += _set_members(node)
-                _bind_pattern(reading, captures, node, how, bound)
+                _bind_name(reading, node, how, bound)
+                continue
+            if node.type not in _NAMES:
+                seen.marks["assigned"] += _set_members(node)
+            _bind_pattern(reading, captures, node, how, bound)
+
+
+def _bind_name(reading: ScopeReading, node: Node, how: str, bound: _BoundNames) -> None:
+    """Record a plain name that takes a whole value."""
+    known = _value_parts(bound.value, WHOLE) if bound.value is not None else None
+    told = (reading.out.value(known, bound.spans[1]), 0, 0) if known else (0, 0, 0)
+    start = bound.visible if bound.visible >= 0 else node.start_byte
+    reading.declare(node, how, start, bound.spans, WHOLE, told)
 
 
 _UNTOLD = frozenset({"typeparam", "rest"})
@@ -350,7 +369,7 @@ def _bind_pattern(
 ) -> None:
     """Record the names of a pattern, with the part of the value that each takes."""
     form, nominal = node.type, reading.language in NOMINAL
-    told = (nominal or how != "rest") and (form in _NAMES or form in _LISTS or form in _DECLARATORS)
+    told = (nominal or how != "rest") and form in _TOLD
     listed = form == "expression_list"  # Go: the second is the element
     for target, pick in _targets(node):
         start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)
@@ -448,12 +467,7 @@ def _number(name: Node) -> int:
 def _targets(node: Node) -> Iterator[tuple[Node, int]]:
     """Yield the names that a pattern binds, with the part of the value that each takes."""
     if node.type in _LISTS:
-        names = [child for child in node.named_children if child.type != "comment"]
-        for at, child in enumerate(names):
-            pick = at if child.type in _NAMES and len(names) > 1 else WHOLE
-            single = len(names) == 1 and node.type == "expression_list"
-            for name, _ in _targets(child):
-                yield name, pick if pick != WHOLE or single else at
+        yield from _listed_targets(node)
         return
     stack = [node]
     while stack:
@@ -465,3 +479,13 @@ def _targets(node: Node) -> Iterator[tuple[Node, int]]:
             stack += [inner] if inner is not None else here.named_children[:1]
         elif here.type not in _OPAQUE and here.type != "comment":
             stack += reversed(here.named_children)
+
+
+def _listed_targets(node: Node) -> Iterator[tuple[Node, int]]:
+    """Yield the names of `a, b`, each with its number."""
+    names = [child for child in node.named_children if child.type != "comment"]
+    single = len(names) == 1 and node.type == "expression_list"
+    for at, child in enumerate(names):
+        plain = child.type in _NAMES and len(names) > 1
+        for name, _ in _targets(child):
+            yield name, WHOLE if single and not plain else at

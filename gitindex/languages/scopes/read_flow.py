@@ -23,29 +23,26 @@ def read_flow(data: bytes, language: str) -> bytes:
     matches = query_matches(root, language, "flow") if root is not None else None
     if matches is None:
         return b""
-    told: dict[str, list[Any]] = {
-        "returns": [],
-        "calls": [],
-        "implicit": [],
-        "decorated": [],
-        "items": [],
-    }
+    kinds = ("returns", "calls", "implicit", "decorated", "items")
+    told: dict[str, list[Any]] = {kind: [] for kind in kinds}
     for _, captures in matches:
-        for capture, nodes in captures.items():
-            if capture == "return":
-                told["returns"] += map(_span, nodes)
-            elif capture == "call":
-                told["calls"] += map(_span, nodes)
-            elif capture.startswith("implicit."):
-                methods = capture.split(".")[1:]
-                told["implicit"] += [[methods, *_span(node)] for node in nodes]
-        if "decorated" in captures:
-            at = captures["decorated"][0].start_byte
-            told["decorated"] += [[at, *_span(node)] for node in captures["decorator"]]
-        if "container" in captures:
-            container, key, item = (captures[c][0] for c in ("container", "key", "item"))
-            told["items"].append([container.start_byte, _text(container), _text(key), *_span(item)])
+        _read_match(told, captures)
     return json.dumps(told, separators=(",", ":")).encode()
+
+
+def _read_match(told: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+    for capture, nodes in captures.items():
+        kind, *methods = capture.split(".")
+        if kind == "implicit":
+            told["implicit"] += [[methods, *_span(node)] for node in nodes]
+        elif kind in ("return", "call"):
+            told[f"{kind}s"] += map(_span, nodes)
+    if "decorated" in captures:
+        at = captures["decorated"][0].start_byte
+        told["decorated"] += [[at, *_span(node)] for node in captures["decorator"]]
+    if "container" in captures:
+        container, key, item = (captures[c][0] for c in ("container", "key", "item"))
+        told["items"].append([container.start_byte, _text(container), _text(key), *_span(item)])
 
 
 def _span(node: Node) -> list[int]:

@@ -68,17 +68,16 @@ class Dispatch:
         if len(others) > MAX_CANDIDATES:
             return Kin({}, False, True)
         self._project.load(d.path for d in others)
-        known = proven and self._is_known(home)
-        found: dict[_Key, Definition] = {}
-        for other in others:
-            owner = self._classes.class_of(other)
-            if owner is None or _key(owner) == _key(home):
-                continue
-            known = known and self._is_known(owner)
-            if self._related(home, owner):
-                found[_key(other)] = other
+        owners = self._owners(others, home)
+        known = proven and all(map(self._is_known, (home, *owners.values())))
+        found = {_key(d): d for d, owner in owners.items() if self._related(home, owner)}
         above = self._classes.ancestors(home)[0]
         return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
+
+    def _owners(self, members: list[Definition], home: Definition) -> dict[Definition, Definition]:
+        """Return the classes of some members, but for one."""
+        told = ((member, self._classes.class_of(member)) for member in members)
+        return {member: owner for member, owner in told if owner and _key(owner) != _key(home)}
 
     def _is_known(self, owner: Definition) -> bool:
         """Return whether a class and those below it are known up to their last bases."""
@@ -149,20 +148,13 @@ class Dispatch:
         found = []
         for name in self.called(definition):
             by_path = self._project.places(name)
-            inherits = {
-                path: [p for p in places if p.use == Use.INHERIT]
-                for path, places in by_path.items()
-            }
+            inherits = {p: [o for o in by_path[p] if o.use == Use.INHERIT] for p in by_path}
             paths = [path for path, places in inherits.items() if places]
             self._project.load(paths)
             self._project.load_scopes(paths)
-            for path, places in inherits.items():
-                source = self._project.source(path) if places else None
-                for place in places if source else ():
-                    assert source is not None
-                    child = source.symbol(place.enclosing)
-                    if child is not None and definition in self._classes.bases(child)[0]:
-                        found.append(child)
+            for source in filter(None, map(self._project.source, paths)):
+                near = (source.symbol(place.enclosing) for place in inherits[source.path])
+                found += [d for d in near if d and definition in self._classes.bases(d)[0]]
         return found
 
     def called(self, definition: Definition) -> list[str]:
@@ -193,17 +185,9 @@ def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definiti
         if source is not None and is_type(target):
             below = source.children(target.ordinal, target.name)
             yield from (d for d in below if d.kind == "constructor")
-        if source is None or target.kind not in _LINKED:
-            continue
-        for other in project.definitions(target.name):
-            same = other.qualified == target.qualified and other.kind in _LINKED
-            home = project.source(other.path) if same else None
-            if (
-                home
-                and home.origin.family == source.origin.family
-                and _is_joined(source, target, other)
-            ):
-                yield other
+        if source is not None and target.kind in _LINKED:
+            others = project.definitions(target.name)
+            yield from (d for d in others if _is_joined(project, source, target, d))
 
 
 def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]:
@@ -214,10 +198,14 @@ def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]
     return found | c if found.isdisjoint(_DATA) else set()
 
 
-def _is_joined(source: FileNames, target: Definition, other: Definition) -> bool:
+def _is_joined(project: Project, source: FileNames, target: Definition, other: Definition) -> bool:
     """Return whether two definitions of one qualified name are one symbol."""
+    if other.qualified != target.qualified or other.kind not in _LINKED:
+        return False
     if source.origin.family == "c":
-        return not _is_static(target) and not _is_static(other)
+        home = project.source(other.path)
+        shared = not _is_static(target) and not _is_static(other)
+        return shared and home is not None and home.origin.family == "c"
     if source.language not in _REDEFINING or "variable" in (target.kind, other.kind):
         return False
     paths = {target.path, other.path}

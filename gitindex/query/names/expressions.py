@@ -29,17 +29,11 @@ def read_expression(text: str) -> Iterator[Expression]:
     text = text.strip().rstrip(";").strip()
     if not text or len(text) > MAX_TEXT:
         return
-    if match := _PREFIX.match(text):
-        yield from read_expression(text[match.end() :])
-    elif text[0] == "(" and closing(text, 0) == len(text) - 1:
-        yield from read_expression(text[1:-1])
-    elif choice := _CHOICE.match(text):
-        yield from read_expression(choice.group(1))
-        yield from read_expression(choice.group(2))
-    elif (parts := _either(text)) is not None:
-        for part in parts:
+    inner = _inside(text)
+    if inner is not None:
+        for part in inner:
             yield from read_expression(part)
-    elif text.isidentifier() or (text.replace("$", "_").isidentifier()):
+    elif text.replace("$", "_").isidentifier():
         yield Expression("name", name=text)
     elif text[-1] in _OPENERS:
         opened = _opening(text)
@@ -50,6 +44,16 @@ def read_expression(text: str) -> Iterator[Expression]:
         base, dot, name = text.rpartition(".")
         if dot and name.isidentifier() and base:
             yield Expression("member", base.rstrip("?"), name)
+
+
+def _inside(text: str) -> list[str] | None:
+    """Return the expressions that a text is one of; None if it is one itself."""
+    if match := _PREFIX.match(text):
+        return [text[match.end() :]]
+    if text[0] == "(" and closing(text, 0) == len(text) - 1:
+        return [text[1:-1]]
+    choice = _CHOICE.match(text)
+    return list(choice.groups()) if choice else _either(text)
 
 
 def _either(text: str) -> list[str] | None:

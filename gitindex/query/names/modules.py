@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from gitindex.languages.facts import Import
@@ -56,19 +57,23 @@ class Modules:
         return self._asked[paths, name]
 
     def _find_exported(self, paths: tuple[str, ...], name: str, seen: frozenset[str]) -> Meaning:
-        outside = False
-        if len(paths) > _MANY and all(path.endswith(".go") for path in paths):
+        if len(paths) > _MANY and paths[0].endswith(".go"):  # a package is of one language
             having = {d.path for d in self.project.definitions(name)}
             paths = tuple(path for path in paths if path in having)
-        for path in paths:
-            source = self.project.source(path)
-            if source is None or path in seen or len(seen) > MAX_HOPS:
-                continue
-            found = self._offered(source, name, seen | {path})
+        outside = False
+        for source in self._unseen(paths, seen):
+            found = self._offered(source, name, seen | {source.path})
             if found.state in (State.DEFINED, State.MODULE):
                 return found
             outside = outside or found.state is State.OUTSIDE
         return OUTSIDE if outside else UNKNOWN
+
+    def _unseen(self, paths: tuple[str, ...], seen: frozenset[str]) -> Iterator[FileNames]:
+        """Yield the files of a module that re-exports have not led through yet."""
+        for path in paths if len(seen) <= MAX_HOPS else ():
+            source = self.project.source(path) if path not in seen else None
+            if source is not None:
+                yield source
 
     def imported(
         self, source: FileNames, item: Import, name: str, seen: frozenset[str] = frozenset()
@@ -115,22 +120,25 @@ class Modules:
     def starred(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         """Resolve a name through imports that bind everything: stars, includes, namespaces."""
         if source.origin.family == "c":
-            key = (source.path, name)
-            if key not in self._included:
-                near = (d for d in self.project.definitions(name))
-                seen_here = [d for d in near if self._includes.reach(source.path, d.path)]
-                self._included[key] = defined(seen_here) if seen_here else UNKNOWN
-            return self._included[key]
+            return self._from_headers(source, name)
         found = []
         for star in source.stars:
             paths = self.project.resolve(source, star)
             self.project.load(paths)
-            told = self.exported(paths, name, seen)
-            if told.state in (State.DEFINED, State.MODULE):
-                found.append(told)
+            found.append(self.exported(paths, name, seen))
+        found = [one for one in found if one.state in (State.DEFINED, State.MODULE)]
         if len(found) > 1:  # one hides the others
             return defined(dict.fromkeys(d for one in found for d in one.definitions))
         return found[0] if found else UNKNOWN
+
+    def _from_headers(self, source: FileNames, name: str) -> Meaning:
+        """Return what the files that a file of C includes define under a name."""
+        key = (source.path, name)
+        if key not in self._included:
+            near = self.project.definitions(name)
+            seen = [d for d in near if self._includes.reach(source.path, d.path)]
+            self._included[key] = defined(seen) if seen else UNKNOWN
+        return self._included[key]
 
     def hidden(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning | None:
         """Return what a star may bind to a name that the module also binds; None if none can."""
@@ -147,14 +155,9 @@ class Modules:
                 return self._chain(source, chain, seen) if chain else UNKNOWN
         found, passed_on = self._own(source, name), self._passed_on(source, name, seen)
         hidden = self.hidden(source, name, seen) if found or passed_on else None
-        passed_on += [hidden._replace(sure=False)] if hidden else []
-        known = [meaning for meaning in passed_on if meaning.state is not State.UNKNOWN]
-        others = [d for meaning in known for d in meaning.definitions]
-        if found or (others and len(known) > 1):
-            sure = len(known) == len(passed_on) and all(meaning.sure for meaning in known)
-            return defined(dict.fromkeys([*found, *others]), sure)
-        if known:
-            return known[0]._replace(sure=known[0].sure and hidden is None)
+        told = joined(passed_on, found, hidden)
+        if told.state is not State.UNKNOWN:
+            return told
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
@@ -280,6 +283,17 @@ class Modules:
         if paths or self.project.resolve(source, item):
             return module(paths[:1], dotted, source.path)
         return self._outside(source, item)
+
+
+def joined(imported: list[Meaning], own: list[Definition], hidden: Meaning | None) -> Meaning:
+    """Return what a module binds to a name by its imports, its own definitions, and maybe a star."""
+    found = [*imported, *([hidden._replace(sure=False)] if hidden else [])]
+    known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
+    others = [d for meaning in known for d in meaning.definitions]
+    sure = len(known) == len(found) and all(meaning.sure for meaning in known)
+    if own or (others and len(known) > 1):
+        return defined(dict.fromkeys([*own, *others]), sure)
+    return known[0]._replace(sure=sure) if known else UNKNOWN
 
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:

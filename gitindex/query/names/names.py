@@ -28,7 +28,7 @@ from gitindex.query.names.meanings import (
     defined,
     is_type,
 )
-from gitindex.query.names.modules import Modules, top_symbols
+from gitindex.query.names.modules import Modules, joined, top_symbols
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 
@@ -94,9 +94,7 @@ class Names:
 
     def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
         """Return the meaning of a name that a scope inside the module declares."""
-        sure = not scopes.partial and not any(d.kind in _LOOSE for d in found.declarations)
-        sure = sure and not _may_be_outside(source, scopes, name, found)
-        sure = sure and not (source.language in TYPED and self._may_hide(source, name, found))
+        sure = self._is_surely(source, scopes, name, found)
         imported = self._imported_by(source, name, found)
         if source.language in ECMA and imported and imported[0].module is not None:
             return imported[0]  # `const x = require('./x')` inside a function
@@ -112,6 +110,14 @@ class Names:
         if imported:
             return imported[0]
         return self._variable(source, scopes, found)._replace(sure=sure)
+
+    def _is_surely(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
+        """Return whether a name can mean nothing but what a scope declares."""
+        if scopes.partial or any(d.kind in _LOOSE for d in found.declarations):
+            return False
+        if source.language in TYPED:
+            return not self._may_hide(source, name, found)
+        return not _may_be_outside(source, scopes, name, found)
 
     def _may_hide(self, source: FileNames, name: str, found: Resolved) -> bool:
         """Return whether something inside may hide what a scope declares: a member, an import, an item."""
@@ -204,18 +210,11 @@ class Names:
         bindings: Sequence[tuple[Import, str]],
     ) -> Meaning:
         """Return the meaning of a name that the module defines or imports."""
-        found = [self.modules.imported(source, *item) for item in bindings]
         hidden = self.modules.hidden(source, name, frozenset({source.path}))
-        found += [hidden._replace(sure=False)] if hidden else []
-        known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
-        sure = source.language in MODELLED and hidden is None and len(known) == len(found)
-        sure = sure and not self._is_bound_again(source, name, top)
-        others = list(dict.fromkeys(d for meaning in known for d in meaning.definitions))
-        if top:
-            return defined(dict.fromkeys([*top, *others]), sure)
-        if len(known) > 1 and others:
-            return defined(others, all(meaning.sure for meaning in known))
-        return known[0]._replace(sure=known[0].sure and sure) if known else UNKNOWN
+        told = joined([self.modules.imported(source, *item) for item in bindings], top, hidden)
+        whole = source.language in MODELLED and hidden is None
+        whole = whole and not self._is_bound_again(source, name, top)
+        return told._replace(sure=told.sure and whole)
 
     def _from_others(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name that the module neither defines nor imports."""
@@ -229,9 +228,9 @@ class Names:
             return Meaning(State.LOCAL, variable=0, sure=whole)
         if source.language in _SHARED:
             return self._beside(source, name)
-        if source.language in ECMA and not source.imports and not _exports_any(source):
-            return UNKNOWN  # a script: scripts share one global scope
-        return UNBOUND if source.language in STRICT else UNKNOWN
+        if source.language not in STRICT or _is_script(source):
+            return UNKNOWN
+        return UNBOUND
 
     def _bindings(
         self, source: FileNames, name: str, block: int = -1
@@ -340,8 +339,10 @@ def _block_of(source: FileNames, line: int) -> int:
     return found
 
 
-def _exports_any(source: FileNames) -> bool:
-    return any(symbol.exported for symbol in source.symbols)
+def _is_script(source: FileNames) -> bool:
+    """Return whether a file of ECMAScript is no module: scripts share one global scope."""
+    exports = any(symbol.exported for symbol in source.symbols)
+    return source.language in ECMA and not source.imports and not exports
 
 
 def _merged(source: FileNames, space: Definition, name: str) -> list[Definition]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.literals import UNNAMED
@@ -30,8 +30,10 @@ from gitindex.query.names.values import ExpressionPlace, ValueKind
 
 _ARROWS = frozenset({"c", "cpp", "php"})
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
+_CALL_USES = (Use.CALL, Use.DECORATOR)
 _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
 """Languages where a bare name may be a member of the enclosing class, also an inherited one."""
+_WORDS = compile_later(r"\W+")
 QUALIFIED = STRICT | {"go"}
 """Languages where a member always has a receiver."""
 _KEY = Meaning(State.KEY)
@@ -101,36 +103,44 @@ class Binder:
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         value = value._replace(sure=value.sure and read)
         found = self.types.member(value, place.name)
-        if found.state is State.OUTSIDE:  # a member of a module outside the tree
-            plain = not any(part.called or part.inner for part in chain)
-            imported = self._is_imported(source, chain[0].name)
-            lexical = imported or source.language in NOMINAL
-            typed = len(chain) > 1 or not imported
-            return found._replace(sure=value.sure and plain and lexical, typed=typed)
+        if found.state is State.OUTSIDE:
+            return self._outside_member(chain, source, value.sure)
         declared = source.language in NOMINAL and value.module is None
         return found._replace(sure=value.sure and (declared or found.sure))
 
+    def _outside_member(self, chain: Sequence[Part], source: FileNames, sure: bool) -> Meaning:
+        """Return a member of a module or a type outside the tree."""
+        plain = not any(part.called or part.inner for part in chain)
+        imported = self._is_imported(source, chain[0].name)
+        lexical = imported or source.language in NOMINAL
+        typed = len(chain) > 1 or not imported
+        return OUTSIDE._replace(sure=sure and plain and lexical, typed=typed)
+
     def _bare(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
-        scopes = self.project.scopes(source.path)
-        is_type, called = place.use in _TYPE_USES, place.use in (Use.CALL, Use.DECORATOR)
         if source.language == "php" and self.project.text(source.path)[at - 1 : at] == b"$":
             variable = self.names.lookup(source, f"${place.name}", place.enclosing, at)
             if variable.state is State.LOCAL:
                 return variable
-        apart = called and source.language in CALLS_APART
-        found = self.names.lookup(source, place.name, place.enclosing, at, is_type, apart)
+        apart = place.use in _CALL_USES and source.language in CALLS_APART
+        of_type = place.use in _TYPE_USES
+        found = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
         if source.language in _IMPLICIT and found.state is not State.LOCAL:
-            inherited = self._implicit(source, place)
-            if source.language == "java":
-                inherited = self._by_use(source, place, at, inherited)
-            if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
-                return inherited
-            return found._replace(sure=False)
-        if found.state is State.UNKNOWN and source.language not in STRICT | {"go"}:
+            return self._inherited(source, place, at, found)
+        if found.state is State.UNKNOWN and source.language not in QUALIFIED:
             return self._implicit(source, place)
+        scopes = self.project.scopes(source.path)
         if found.state is State.LOCAL and scopes is not None and at in scopes.shorthands:
             return found._replace(state=State.KEY)  # both a variable and a member
         return found
+
+    def _inherited(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
+        """Return a member of the enclosing class, or else what the name means outside of it."""
+        inherited = self._implicit(source, place)
+        if source.language == "java":
+            inherited = self._by_use(source, place, at, inherited)
+        if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
+            return inherited
+        return found._replace(sure=False)
 
     def receiver(self, source: FileNames, at: int) -> tuple[Sequence[Part] | None, bool]:
         """Return the object of the member at an offset, and whether the tree names it.
@@ -261,38 +271,39 @@ class Binder:
     def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
         """Return the field that a key of a Go composite literal is, or the value."""
         scopes = self.project.scopes(source.path)
-        if scopes is None or at not in scopes.literals:
-            return None
-        kind = scopes.literals[at]
-        if kind == UNNAMED:
-            return _UNNAMED
-        package, _, name = kind.rpartition(".")
-        found = self.names.lookup(source, package or name, place.enclosing, at, not package)
-        if found.module is not None:
-            found = self.names.modules.below(found.module, name)
-        structs = [d for d in found.definitions if d.kind == "struct"]
-        if structs:
-            own = self.project.source(structs[0].path) or source
-            fields = own.children(structs[0].ordinal, place.name)
+        kind = scopes.literals.get(at) if scopes is not None else None
+        if scopes is None or kind is None or kind == UNNAMED:
+            return _UNNAMED if kind else None
+        found = self._struct(source, place, at, kind)
+        struct = next((d for d in found.definitions if d.kind == "struct"), None)
+        if struct is not None:
+            fields = self._fields(struct, place.name)
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
             return defined(fields, sure) if fields else None
         value = self._bare(source, place, at)
         known = value.state in (State.DEFINED, State.LOCAL)
         return value._replace(bare=True, sure=False) if known else None
 
+    def _fields(self, struct: Definition, name: str) -> list[Definition]:
+        own = self.project.source(struct.path)
+        return own.children(struct.ordinal, name) if own is not None else []
+
+    def _struct(self, source: FileNames, place: Occurrence, at: int, kind: str) -> Meaning:
+        """Return what the type of a Go literal means: `T`, or `package.T`."""
+        package, _, name = kind.rpartition(".")
+        found = self.names.lookup(source, package or name, place.enclosing, at, not package)
+        return self.names.modules.below(found.module, name) if found.module else found
+
     def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
         """Return the meaning of a name inside an import statement."""
-        name = place.name
-        near = [i for i in source.imports if i.line <= place.line]
-        line = max((i.line for i in near), default=-1)
-        for item in (i for i in near if i.line == line):
+        line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
+        for item in (i for i in source.imports if i.line == line):
             for there, local in item.names:
-                whole = there == "*" and source.language not in ECMA
-                if name == there or (name == local and not whole):
+                if place.name in (there, local if there != "*" or source.language in ECMA else ""):
                     return self.names.modules.imported(source, item, there)
-            if name in re.split(r"\W+", item.module):
-                return self._segment(source, item.module, name)
-        return UNBOUND if near else OUTSIDE
+            if place.name in _WORDS.split(item.module):
+                return self._segment(source, item.module, place.name)
+        return UNBOUND if line >= 0 else OUTSIDE
 
     def _segment(self, source: FileNames, module: str, name: str) -> Meaning:
         """Return the meaning of a part of an imported path: a module, in Java also a class."""

@@ -56,22 +56,31 @@ def find_target(binder: Binder, asked: str) -> ReferenceTarget:
     """
     place = _PLACE.fullmatch(asked)
     if place is not None:
-        source = binder.project.source(place["file"])
-        if source is None:
-            shown = safe_text(place["file"])
-            raise GitIndexError(f"not in the tree, or without names: {shown}", code=Exit.NO)
-        column = int(place["column"]) - 1 if place["column"] else None
-        return _at(binder, source, int(place["line"]) - 1, column)
-    if not asked.strip() or len(asked) > MAX_NAME:
-        raise GitIndexError("give a name, or FILE:LINE:COL", code=Exit.USAGE)
+        return _at_place(binder, place["file"], int(place["line"]) - 1, place["column"])
     path, _, qualified = asked.strip().removesuffix("()").rpartition("#")
-    parts = [part for part in _SEPARATORS.split(qualified) if part]
-    if not parts:
-        raise GitIndexError(f"not a name: {safe_text(asked)}", code=Exit.USAGE)
+    parts = list(filter(None, _SEPARATORS.split(qualified)))
+    if not parts or len(asked) > MAX_NAME:
+        what = f"not a name: {safe_text(asked[:80])}" if asked.strip() else "give a name"
+        raise GitIndexError(what, "give NAME, FILE#NAME or FILE:LINE:COL", Exit.USAGE)
     found = _of_file(binder, path, parts) if path else _named(binder, parts)
-    if found or (qualified == parts[-1] and not path and NAME.fullmatch(qualified)):
-        return ReferenceTarget(found[0].name if found else qualified, tuple(found))
-    raise _no_symbol(binder, asked, parts[-1])
+    bare = not path and qualified == parts[-1] and NAME.fullmatch(qualified)
+    if not found and not bare:
+        raise _no_symbol(binder, asked, parts[-1])
+    return ReferenceTarget(found[0].name if found else qualified, tuple(found))
+
+
+def _at_place(binder: Binder, path: str, line: int, column: str | None) -> ReferenceTarget:
+    """Return the symbol at a place; without a column, the one defined on the line or around it."""
+    source = binder.project.source(path)
+    if source is None:
+        shown = safe_text(path)
+        raise GitIndexError(f"not in the tree, or without names: {shown}", code=Exit.NO)
+    if column:
+        return _at(binder, source, line, int(column) - 1)
+    near = next((s for s in source.symbols if s.line == line), None) or enclosing(source, line)
+    if near is None:
+        raise _nothing(source.path, line)
+    return ReferenceTarget(near.name, (near,))
 
 
 def _named(binder: Binder, parts: list[str]) -> list[Definition]:
@@ -119,15 +128,9 @@ def _fits(definition: Definition, parts: list[str]) -> bool:
     return full[-len(parts) :] == parts
 
 
-def _at(binder: Binder, source: FileNames, line: int, column: int | None) -> ReferenceTarget:
-    """Return the symbol at a place; without a column, the one defined on the line or around it."""
+def _at(binder: Binder, source: FileNames, line: int, column: int) -> ReferenceTarget:
+    """Return the symbol or the variable that is named at a place."""
     places = [p for p in binder.project.places_in(source.path) if p.line == line]
-    if column is None:
-        defined = [s for s in source.symbols if s.line == line]
-        around = defined[:1] or [d for d in [enclosing(source, line)] if d]
-        if not around:
-            raise _nothing(source.path, line)
-        return ReferenceTarget(around[0].name, tuple(around))
     here = [p for p in places if p.column <= column < p.column + len(p.name.encode())]
     here = here or list(_labels(binder, source, line, column))
     here = here or list(_annotation(binder, source, line, column))

@@ -95,19 +95,22 @@ class Types:
             return OUTSIDE._replace(sure=value.sure)
         if value.module is not None:
             return self.names.modules.below(value.module, name)
-        if value.kind is ValueKind.FUNCTION and depth < MAX_DEPTH:  # a property, seen as its result
-            results = one_of(self._result(one, depth + 1) for one in value.each())
-            return self.member(results, name, depth + 1)
         if value.definition is None or depth >= MAX_DEPTH:
             return UNKNOWN
+        if value.kind is ValueKind.FUNCTION:  # a property, seen as its result
+            results = one_of(self._result(one, depth + 1) for one in value.each())
+            return self.member(results, name, depth + 1)
         if value.others:
             return _one_of([self.member(one, name, depth) for one in value.each()])
-        found, is_open = self.classes.members(value.definition, name, value.kind is ValueKind.SUPER)
+        return self._class_member(value.definition, name, value.kind is ValueKind.SUPER)
+
+    def _class_member(self, owner: Definition, name: str, above: bool) -> Meaning:
+        """Return a member of a class; OUTSIDE for an attribute that its code assigns."""
+        found, is_open = self.classes.members(owner, name, above)
         if found:
             return defined(found)
-        if is_open or value.definition.kind == "object":  # which may also have a type
-            return UNKNOWN
-        return OUTSIDE if self.assignments(value.definition, name) else UNKNOWN
+        closed = not is_open and owner.kind != "object"  # which may also have a type
+        return OUTSIDE if closed and self.assignments(owner, name) else UNKNOWN
 
     def assignments(self, definition: Definition, name: str) -> list[tuple[Bound, ExpressionPlace]]:
         """Return what the code of a class assigns to an attribute of its instances."""
@@ -162,19 +165,20 @@ class Types:
         text = text.strip().strip("\"'` ")
         if place.depth > MAX_DEPTH or text in _NOTHING:
             return NOT_KNOWN
-        parts = [p for p in split_top(text, "|") if p.strip() not in _NOTHING]
+        parts = [part.strip() for part in split_top(text, "|") if part.strip() not in _NOTHING]
         if len(parts) > 1:
-            return one_of(self._member_type(part.strip(), place.deeper(), pick) for part in parts)
-        text = parts[0].strip() if parts else ""
+            return one_of(self._member_type(part, place.deeper(), pick) for part in parts)
+        return self._one_type(parts[0] if parts else "", place, pick)
+
+    def _one_type(self, text: str, place: ExpressionPlace, pick: int) -> Value:
+        """Return an instance of a type that is no union, or an element of it."""
         if text.endswith("[]"):
             return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
         if text in ("Self", "this"):
             return instance_of(self.classes.owner(place.source, place.scope))
         if match := _GENERIC.match(text):
             return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
-        if pick != WHOLE:
-            return NOT_KNOWN
-        return self._named_type(read_chain(text), place)
+        return self._named_type(read_chain(text), place) if pick == WHOLE else NOT_KNOWN
 
     def _member_type(self, text: str, place: ExpressionPlace, pick: int) -> Value:
         """Return an instance of one type of a union; literals and functions have no members of ours."""
@@ -223,22 +227,36 @@ class Types:
             return self.expression(part.inner, place.deeper())
         if not part.name or part.name == LITERAL:
             return NOT_OURS if part.name else NOT_KNOWN
-        source, scope = place.source, place.scope
+        source = place.source
         if part.name == "new" and part.load and source.language in NOMINAL:
             return self._named_type(dotted(part.load), place.deeper())
         if part.load and source.language in ECMA:
             return self._value(self.names.modules.loaded(source, part.load), place, part.name)
-        if part.name in _SUPER and (part.called or source.language != "python"):
-            owner = self.classes.owner(source, scope)
-            sure = source.language == "python" or self.classes.is_innermost(owner, place.at)
-            return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
-        if part.name in _THIS and source.language != "python":
-            owner = self.classes.owner(source, scope)
-            sure = source.language not in _OTHER_THIS and self.classes.is_innermost(owner, place.at)
-            known = source.language not in TYPED or (owner and owner.kind in _CONCRETE)
-            return instance_of(owner)._replace(sure=bool(sure and known))
+        itself = self._itself(part, place)
+        if itself is not None:
+            return itself
         value = self._value(self._look(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
+
+    def _itself(self, part: Part, place: ExpressionPlace) -> Value | None:
+        """Return the object whose code a place is in, if a part names it: `this`, `super()`."""
+        python = place.source.language == "python"
+        if part.name in _SUPER and (part.called or not python):
+            owner = self.classes.owner(place.source, place.scope)
+            sure = python or self.classes.is_innermost(owner, place.at)
+            return Value(ValueKind.SUPER, owner, sure=sure) if owner else NOT_KNOWN
+        if part.name in _THIS and not python:
+            owner = self.classes.owner(place.source, place.scope)
+            return instance_of(owner)._replace(sure=self._is_this(owner, place))
+        return None
+
+    def _is_this(self, owner: Definition | None, place: ExpressionPlace) -> bool:
+        """Return whether `this` is certainly an instance of a class, or of one below it."""
+        language = place.source.language
+        if owner is None or language in _OTHER_THIS:
+            return False
+        concrete = language not in TYPED or owner.kind in _CONCRETE
+        return concrete and self.classes.is_innermost(owner, place.at)
 
     def _value(
         self, meaning: Meaning, place: ExpressionPlace, name: str, holder: Value = NOT_KNOWN
@@ -251,19 +269,22 @@ class Types:
         if meaning.bound is not None:
             return self._local(meaning.bound, meaning, place, name)
         if meaning.definitions:
-            found = of_space(meaning.definitions, place)
-            told = self.classes.given(holder.definition, found[0], place.depth + 1)
-            given = self.annotation(*told) if told else NOT_KNOWN
-            values = (self.of_definition(d, place.depth + 1) for d in found[:MAX_TYPES])
-            if holder.others:
-                return one_of(values) if len(found) <= MAX_TYPES else NOT_KNOWN
-            known = (v for v in (given, *values) if v.kind is not ValueKind.UNKNOWN)
-            value = next(known, NOT_KNOWN)
-            sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
-            return value._replace(sure=sure)
+            return self._of_definitions(meaning, place, holder)
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
         return self._attribute(holder, name, place.depth) or NOT_KNOWN
+
+    def _of_definitions(self, meaning: Meaning, place: ExpressionPlace, holder: Value) -> Value:
+        """Return the value of what a name, or a member of a holder, is defined as."""
+        found = of_space(meaning.definitions, place)
+        told = self.classes.given(holder.definition, found[0], place.depth + 1)
+        values = [self.of_definition(d, place.depth + 1) for d in found[:MAX_TYPES]]
+        if holder.others:
+            return one_of(values) if len(found) <= MAX_TYPES else NOT_KNOWN
+        values = [self.annotation(*told), *values] if told else values
+        value = next((v for v in values if v.kind is not ValueKind.UNKNOWN), NOT_KNOWN)
+        sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
+        return value._replace(sure=sure)
 
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
@@ -340,27 +361,34 @@ class Types:
     def _part(self, parts: Sequence[Part], place: ExpressionPlace, pick: int = EACH) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
         *front, last = parts
-        if front:
-            value = self.chain(front, place)
-            meaning = self.member(value, last.name, place.depth)
-        else:
-            value, meaning = NOT_KNOWN, self._look(last.name, place)
-        functions = [d for d in meaning.definitions if d.kind in FUNCTIONS]
-        found, depth = NOT_KNOWN, place.depth + 1
-        if functions and depth <= MAX_DEPTH:  # called, or a property
-            found = self._result(Value(ValueKind.FUNCTION, functions[0]), place.depth, pick)
-        elif meaning.bound is not None and not last.called:
-            scope = meaning.within.ordinal if meaning.within else place.scope
-            inner = ExpressionPlace(place.source, scope, meaning.at, depth)
-            found = self._told(meaning.bound, inner, pick)
-        for definition in meaning.definitions[:1] if not last.called and not functions else ():
-            source = self.project.source(definition.path) or place.source
-            beside = self.classes.beside(source, definition, definition.parent, depth)
-            found = self._told(self._declared(source, definition), beside, pick)
+        value = self.chain(front, place) if front else NOT_KNOWN
+        meaning = (
+            self.member(value, last.name, place.depth) if front else self._look(last.name, place)
+        )
+        found = self._part_of(meaning, last.called, place, pick)
         if found.kind is ValueKind.UNKNOWN and not last.called:
             return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
         sure = (value if front else meaning).sure and len(meaning.definitions) < 2
         return found._replace(sure=found.sure and sure)
+
+    def _part_of(self, meaning: Meaning, called: bool, place: ExpressionPlace, pick: int) -> Value:
+        """Return an element or item of what a name means, or of the result of its call."""
+        depth = place.depth + 1
+        functions = [d for d in meaning.definitions if d.kind in FUNCTIONS]
+        if functions and depth <= MAX_DEPTH:  # called, or a property
+            return self._result(Value(ValueKind.FUNCTION, functions[0]), place.depth, pick)
+        if functions or called:
+            return NOT_KNOWN
+        if meaning.definitions:
+            definition = meaning.definitions[0]
+            source = self.project.source(definition.path) or place.source
+            beside = self.classes.beside(source, definition, definition.parent, depth)
+            return self._told(self._declared(source, definition), beside, pick)
+        if meaning.bound is None:
+            return NOT_KNOWN
+        scope = meaning.within.ordinal if meaning.within else place.scope
+        inner = ExpressionPlace(place.source, scope, meaning.at, depth)
+        return self._told(meaning.bound, inner, pick)
 
     def _generic(self, base: str, inner: str, place: ExpressionPlace, pick: int) -> Value:
         name = base.rpartition(".")[2]
@@ -381,26 +409,27 @@ class Types:
         return self._named_type(read_chain(base), place) if pick == WHOLE else NOT_KNOWN
 
     def _named_type(self, parts: Sequence[Part] | None, place: ExpressionPlace) -> Value:
+        """Return an instance of the type that a chain names."""
         if not parts or any(part.called for part in parts):
             return NOT_KNOWN
         place, first = place._replace(of_type=True), parts[0].name
         if len(parts) == 1 and (least := self.classes.type_parameter(first, place)) is not None:
             return self.annotation(*least)
-        meaning = self._look(parts[0].name, place)
-        if len(parts) == 1 and meaning.definitions:
-            told = _BOUND.search(meaning.definitions[0].signature)
-            if told and "TypeVar" in meaning.definitions[0].signature:
-                return self.annotation(told.group(1), place.deeper())
+        meaning = self._look(first, place)
+        if len(parts) == 1 and (variable := _type_variable(meaning)):
+            return self.annotation(variable, place.deeper())
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
-        named = place.source.language in NOMINAL and self.project.definitions(parts[-1].name)
-        if value.kind is ValueKind.OUTSIDE or (parts[-1].name in PLAIN and not named):
-            return NOT_OURS
-        typed = place.source.language in TYPED and first not in place.source.bindings
-        if typed and not named and meaning.state is not State.LOCAL:
-            return NOT_OURS
-        return NOT_KNOWN
+        outside = value.kind is ValueKind.OUTSIDE or self._is_outside(parts, meaning, place.source)
+        return NOT_OURS if outside else NOT_KNOWN
+
+    def _is_outside(self, parts: Sequence[Part], meaning: Meaning, source: FileNames) -> bool:
+        """Return whether a type is of the language or of a library, by its name."""
+        if source.language in NOMINAL and self.project.definitions(parts[-1].name):
+            return False
+        unbound = parts[0].name not in source.bindings and meaning.state is not State.LOCAL
+        return parts[-1].name in PLAIN or (source.language in TYPED and unbound)
 
     def _attribute(self, holder: Value, name: str, depth: int, pick: int = WHOLE) -> Value | None:
         """Return the value of `self.name`, from the assignments in the class."""
@@ -419,6 +448,13 @@ class Types:
                     return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]
         return None
+
+
+def _type_variable(meaning: Meaning) -> str:
+    """Return the bound of a type variable of Python; empty for anything else."""
+    signature = meaning.definitions[0].signature if meaning.definitions else ""
+    told = _BOUND.search(signature) if "TypeVar" in signature else None
+    return told.group(1) if told else ""
 
 
 def _one_of(meanings: list[Meaning]) -> Meaning:

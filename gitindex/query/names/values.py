@@ -70,10 +70,11 @@ def one_of(values: Iterable[Value]) -> Value:
     ours = [value for value in found if value.kind is not ValueKind.OUTSIDE]
     if len(found) == 1 or not ours:
         return found[0]
-    if any(v.kind is not ours[0].kind or v.definition is None for v in ours):
+    others = list(filter(None, (value.definition for value in ours)))
+    if len(others) < len(ours) or len({value.kind for value in ours}) > 1:
         return NOT_KNOWN
-    others = tuple(v.definition for v in ours[1:] if v.definition is not None)
-    return ours[0]._replace(sure=all(v.sure for v in found), others=others)
+    sure = all(value.sure for value in found)
+    return ours[0]._replace(sure=sure, others=tuple(others[1:]))
 
 
 def of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:

@@ -45,9 +45,6 @@
 (variable_declarator name: (identifier) @object value: (object (pair key: (property_identifier) @field value: (_) @value)))
 
 ; What a name gets after its declaration.
-(assignment_expression left: (_) @set)
-(augmented_assignment_expression left: (_) @set)
-(for_in_statement !kind left: (_) @set)
 
 ; What the module offers under which name.
 (export_statement "default" value: (_) @export.default)
