@@ -189,10 +189,10 @@ def _of_import(
     alias = _ALIAS.search(before) is not None
     if not alias and not _FROM.match(before):
         return _of_path(finder, home, source, before, place)
-    pairs = ((item, pair) for item in source.imports if item.line == line for pair in item.names)
-    found = [(item, pair[0]) for item, pair in pairs if pair[alias] == place.name]
+    items = [item for item in source.imports if item.line == line]
+    pairs = [(item, pair) for item in items for pair in item.names if pair[alias] == place.name]
     imported = finder.binder.names.modules.imported
-    told = {_verdict(imported(source, *one), home, place.name) for one in found}
+    told = {_verdict(imported(source, item, pair[0]), home, place.name) for item, pair in pairs}
     return told.pop() if len(told) == 1 else UNBOUND
 
 

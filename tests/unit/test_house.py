@@ -21,7 +21,7 @@ LINES = {
     "freshness": 1264,
     "git": 4469,
     "install": 1833,
-    "languages": 9440,
+    "languages": 9470,
     "lsp": 471,
     "maintenance": 1083,
     "mcp": 1285,
@@ -35,7 +35,7 @@ LINES = {
     "web": 3130,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 117
+COMPLEX_FUNCTIONS = 79
 
 
 def test_few_entries() -> None:

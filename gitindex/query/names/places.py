@@ -36,6 +36,7 @@ _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
 _WORDS = compile_later(r"\W+")
 QUALIFIED = STRICT | {"go"}
 """Languages where a member always has a receiver."""
+_BOUND_STATES = (State.DEFINED, State.LOCAL)
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
 _PARAMETER = Meaning(State.LOCAL, sure=True, typed=True)
@@ -281,8 +282,7 @@ class Binder:
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
             return defined(fields, sure) if fields else None
         value = self._bare(source, place, at)
-        known = value.state in (State.DEFINED, State.LOCAL)
-        return value._replace(bare=True, sure=False) if known else None
+        return value._replace(bare=True, sure=False) if value.state in _BOUND_STATES else None
 
     def _fields(self, struct: Definition, name: str) -> list[Definition]:
         own = self.project.source(struct.path)
