@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.refusals import refusal, refused
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
@@ -96,7 +96,7 @@ def _caveats(answer: Answer) -> Iterator[str]:
     if freshness.get("state", "fresh") != "fresh":
         told.append(f"index {freshness['state']}")
     if freshness.get("leftOut"):
-        told.append(f"{freshness['leftOut']} files left out")
+        told.append(f"{counted(freshness['leftOut'], 'files')} left out")
     more = answer.get("continuation")
     if more:
         told.append("more with " + ", ".join(f"{name}={value}" for name, value in more.items()))

@@ -249,7 +249,7 @@ def _notes(answer: GrepAnswer) -> Iterator[str]:
     if answer["truncated"] and "continuation" not in answer:
         yield f"cut after {len(answer['results'])}; --limit 0 shows all"
     if answer["freshness"].get("leftOut"):
-        yield f"{answer['freshness']['leftOut']} files were left out"
+        yield f"{counted(answer['freshness']['leftOut'], 'files')} left out"
 
 
 _MANY = "texts"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitindex.base.escape import counted
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.questions.history import behind
 from gitindex.questions.table import Question
@@ -36,7 +37,7 @@ def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
         yield f"  hint: {answer['hint']}"
         return
     yield (
-        f"history: {answer['commits']} commits, {answer['blobs']} blobs,"
+        f"history: {counted(answer['commits'], 'commits')}, {counted(answer['blobs'], 'blobs')},"
         f" {answer['symbols']} definitions, {answer['bytes'] / 1e6:.1f} MB"
     )
     yield from behind(answer)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from gitindex.base.errors import Exit
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree
@@ -52,7 +52,9 @@ def index_history(path: str) -> int:
     with progress_bar("history") as report:
         done = index_now(find_worktree(path), report)
     cut = f", {done.forgotten} forgotten" if done.forgotten else ""
-    say(f"history: {done.commits} commits added{cut}, {done.blobs} blobs extracted")
+    say(
+        f"history: {counted(done.commits, 'commits')} added{cut}, {counted(done.blobs, 'blobs')} extracted"
+    )
     return int(Exit.OK)
 
 

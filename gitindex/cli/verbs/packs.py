@@ -23,14 +23,14 @@ def create(path: str, rev: str, output: str, key: str) -> Reply:
     file, blobs = safe_text(pack.path), pack.manifest.blobs
     answer = _fields(pack.manifest) | {"file": file, "bytes": size, "signed": signed}
     how = "signed" if signed else "not signed"
-    return Reply(answer, [f"{file}: {blobs} blobs, {size} bytes, {how}"])
+    return Reply(answer, [f"{file}: {counted(blobs, 'blobs')}, {size} bytes, {how}"])
 
 
 def push(path: str, rev: str, dest: str, key: str) -> Reply:
     """Make a pack and put it at a destination."""
     with progress_bar("packing") as report:
         answer = _fields(packs.push(find_worktree(path), rev, dest, key, report))
-    return Reply(answer, [f"pushed {answer['name']}: {answer['blobs']} blobs"])
+    return Reply(answer, [f"pushed {answer['name']}: {counted(answer['blobs'], 'blobs')}"])
 
 
 def pull(path: str, dest: str) -> Reply:
@@ -61,8 +61,12 @@ def pull_line(answer: dict[str, Any]) -> str:
     if answer["outcome"] == "taken_before":
         return "the nearest pack was taken before"
     signer = f"signed by {safe_text(answer['signer'])}" if answer["signer"] else "not signed"
-    behind = f", {answer['commitsBehind']} commits behind HEAD" if answer["commitsBehind"] else ""
-    return f"adopted {answer['name']}: {answer['blobs']} blobs, {signer}{behind}"
+    behind = (
+        f", {counted(answer['commitsBehind'], 'commits')} behind HEAD"
+        if answer["commitsBehind"]
+        else ""
+    )
+    return f"adopted {answer['name']}: {counted(answer['blobs'], 'blobs')}, {signer}{behind}"
 
 
 def list_packs(path: str, dest: str) -> Reply:
@@ -83,7 +87,7 @@ def verify(path: str, file: str) -> Reply:
     """Check a pack file."""
     answer = packs.verify_file(find_worktree(path), file)
     signer = safe_text(answer["signer"]) or "nobody"
-    line = f"{answer['name']}: {answer['blobs']} blobs, signed by {signer}, whole"
+    line = f"{answer['name']}: {counted(answer['blobs'], 'blobs')}, signed by {signer}, whole"
     return Reply(answer, [line])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.cli.printing import Reply
 from gitindex.cli.progress import progress_bar
@@ -126,7 +126,7 @@ def push(path: str, outbox: bool) -> Reply:
     """Publish the indexed tree."""
     with progress_bar("publishing") as report:
         done = publish.push(find_worktree(path), report, only_pushed=outbox)
-    line = f"{done.outcome}: {done.paths} paths, {done.documents} new documents"
+    line = f"{done.outcome}: {counted(done.paths, 'paths')}, {done.documents} new documents"
     code = Exit.NO if done.outcome == "fenced_off" else Exit.OK
     return Reply({"status": "ok", **done._asdict()}, [line], code)
 
@@ -134,7 +134,9 @@ def push(path: str, outbox: bool) -> Reply:
 def gc(path: str, days: int) -> Reply:
     """Remove documents that no published tree needs."""
     gone = _rows(path, "SELECT gi_prune(make_interval(days => %s))", days)[0][0] or 0
-    return Reply({"status": "ok", "removedDocuments": gone}, [f"removed {gone} documents"])
+    return Reply(
+        {"status": "ok", "removedDocuments": gone}, [f"removed {counted(gone, 'documents')}"]
+    )
 
 
 def _rows(path: str, sql: str, *values: Any, account: str = "") -> list[tuple[Any, ...]]:

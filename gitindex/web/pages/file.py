@@ -78,7 +78,7 @@ def _notes(answer: Answer, at: str) -> Html:
     if facts["skip"] or facts["facts"] == "skipped":
         why = facts["skip"] or facts["reason"]
         found.append(element("span", f"not in the index: {why}", class_="note stale"))
-    size = f"{answer['totalLines']} lines"
+    size = counted(answer["totalLines"], "lines")
     found.append(element("span", f"{facts['language'] or 'text'} · {size}", class_="note"))
     found.append(element("a", "on the map", href=link("map", focus=answer["path"], at=at)))
     return element("p", found, class_="notes")
