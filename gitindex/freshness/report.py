@@ -9,7 +9,6 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.freshness.envelope import edits_left_out
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.pack_note import PackNote, read_pack_note
@@ -86,6 +85,8 @@ def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
     overlaid = ""
     if edits and verdict.code in (Exit.OK, Exit.NO):
         overlaid = f"; {counted(edits, 'edited paths')} overlaid"
+        from gitindex.freshness.envelope import edits_left_out  # lazily: mostly nothing is edited
+
         over = edits_left_out(worktree.root, seen.head)
         if over:
             overlaid = f"; {counted(edits, 'edited paths')}, {over} over the budget of an answer"
