@@ -33,10 +33,14 @@ def ask(here: Here, params: Params) -> dict[str, Any]:
         path = resolve_path(view, here.inside(params["file"]).rstrip("/"))
         shown = path_fields(os.fsencode(path))
         if path == "" or _is_folder(view, path):
-            return view.envelope(**shown, **_entries(view, path, params["first"]))
+            found = _entries(view, path, params["first"])
+            found |= {"edited": _edited_paths(view)} if params["edited"] else {}
+            return view.envelope(**shown, **found)
         file = _facts(view, path)
         if params["edited"]:
             file["edited"] = _edited(here, view, path)
+            commit = view.envelope()["freshness"]["servedCommit"]
+            file["forge"] = _forge(here.worktree.root, commit, path) if commit else None
         return view.envelope(**shown, file=file)
 
 
@@ -84,6 +88,14 @@ def _entries(view: TreeView, folder: str, first: int) -> dict[str, Any]:
     return {"entries": shown, "entryCount": len(entries), "firstEntry": first}
 
 
+def _edited_paths(view: TreeView) -> list[str]:
+    """Return some of the paths that the files on disk overlay."""
+    from gitindex.base.escape import safe_text
+
+    sql = "SELECT path FROM {live} WHERE source='worktree' ORDER BY path LIMIT 20"
+    return [safe_text(path) for (path,) in view.rows(sql)]
+
+
 def _facts(view: TreeView, path: str) -> dict[str, Any]:
     from gitindex.base.errors import Exit, GitIndexError
     from gitindex.base.escape import safe_text
@@ -122,6 +134,27 @@ def _edited(here: Here, view: TreeView, path: str) -> list[list[int]]:
     ]
 
 
+_HOSTS = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/commit"}
+"""Forges whose addresses of files are known."""
+_REMOTE = (
+    r"(?:https://(?:[^@/]+@)?|ssh://git@|git@)([a-z.]+)[:/]([\w.\-]+(?:/[\w.\-]+)+?)(?:\.git)?/?"
+)
+
+
+def _forge(root: str, commit: str, path: str) -> str | None:
+    """Return the address of a file on its forge; None where `remote.origin.url` names no known one."""
+    import re
+    from urllib.parse import quote
+
+    from gitindex.git.command import try_git
+
+    url = try_git(root, "config", "--get", "remote.origin.url").output.decode("utf-8", "replace")
+    found = re.fullmatch(_REMOTE, url.strip())
+    if found is None or found[1] not in _HOSTS:
+        return None
+    return f"https://{found[1]}/{found[2]}/{_HOSTS[found[1]]}/{commit}/{quote(os.fsencode(path))}"
+
+
 def _is_overlaid(view: TreeView, path: bytes) -> bool:
     return view.rows("SELECT source FROM {live} WHERE path=?", path) == [("worktree",)]
 
@@ -140,7 +173,7 @@ QUESTION = Question(
     (
         argument("file", "A file or folder of the tree; all of it if left out.", "", kind="path"),
         option("--from", "first", "The first entry.", "integer", default=1, least=1),
-        option("--edited", "edited", "The lines that differ from HEAD, too.", "flag"),
+        option("--edited", "edited", "What differs from HEAD, too: lines, or paths.", "flag"),
         AT,
     ),
     ask,

@@ -14,28 +14,40 @@ if TYPE_CHECKING:
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
 
-_FORMAT = "--format=tformat:%H%x00%ct%x00%an%x00%s%x00%D"
+_FORMAT = "%H%x00%ct%x00%an%x00%s%x00%D%x00"
+MAX_FILES = 20
+"""Changed files of one commit that are named."""
 
 
 def ask(here: Here, params: Params) -> dict[str, Any]:
     """Return commits, of the whole repository or of one file; none before the first one."""
-    root, most = here.worktree.root, params["limit"]
-    found = _commits(root, most, here.inside(params["file"]) if params["file"] else "")
+    file = here.inside(params["file"]) if params["file"] else ""
+    found = [*_commits(here.worktree.root, params, file)]
     with here.tree() as view:
-        return view.envelope(commits=found, truncated=len(found) == most)
+        return view.envelope(commits=found, truncated=len(found) == params["limit"])
 
 
-def _commits(root: str, most: int, file: str) -> list[dict[str, Any]]:
+def _commits(root: str, params: Params, file: str) -> Iterator[dict[str, Any]]:
+    import secrets
+
     from gitindex.git.command import GitFailed, run_git
 
-    line = () if file else ("--first-parent",)
-    command = ("log", *line, f"--max-count={most}", "-z", "--no-show-signature", _FORMAT, "HEAD")
+    mark = secrets.token_hex(16)  # names and subjects may hold any other text
+    command = ["log", f"--max-count={params['limit']}", "-z", "--no-show-signature"]
+    command += [] if file else ["--first-parent"]
+    command += ["--name-only", "--diff-merges=first-parent"] if params["files"] else []
+    place = (f":(literal,top){file}",) if file else ()
     try:
-        output = run_git(root, *command, "--", *((f":(literal,top){file}",) if file else ()))
+        output = run_git(root, *command, f"--format=tformat:{mark}{_FORMAT}", "HEAD", "--", *place)
     except GitFailed:
-        return []  # no commit yet
-    fields = output.decode("utf-8", "replace").split("\0")
-    return [_row(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+        return  # no commit yet
+    for record in output.split(mark.encode())[1:]:
+        fields, names = record.split(b"\0")[:5], record.split(b"\0")[5:]
+        row = _row(*(field.decode("utf-8", "replace") for field in fields))
+        if params["files"]:
+            changed = [name.removeprefix(b"\n") for name in names]
+            row["files"] = [safe_text(name) for name in changed if name][:MAX_FILES]
+        yield row
 
 
 def _row(commit: str, when: str, author: str, subject: str, names: str) -> dict[str, Any]:
@@ -60,6 +72,7 @@ QUESTION = Question(
     "The commits of HEAD's first-parent line, or those that changed a file.",
     (
         option("--file", "file", "Only those that changed this file.", kind="path"),
+        option("--files", "files", "With the files that each changed.", "flag"),
         limit("Commits", 500, 5_000),
     ),
     ask,

@@ -22,13 +22,15 @@ from gitindex.web.html import Html, address
 from gitindex.web.latest import LatestWins
 from gitindex.web.live import LiveFeed
 from gitindex.web.pages import PAGES
+from gitindex.web.pages.file import raw_answer
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession, ask
 from gitindex.web.static_files import StaticFolder
 
 MAX_FIELDS = 64
-WITH_PATH = frozenset({"file", "symbol", "callers", "hover", "reach"})
+WITH_PATH = frozenset({"file", "symbol", "callers", "history", "hover", "names", "raw", "reach"})
 """Pages whose URL ends in a path."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
+RAW = WebPage("raw", "Raw", raw_answer, lambda _asked, _answer: "")
 _NO_STORE = {"cache-control": "no-store"}
 
 
@@ -44,6 +46,7 @@ def make_app(session: WebSession, note: Callable[[], None] = lambda: None) -> St
     """Return the application without its guard. `note` is called for every question."""
     door = WebDoor(session, note)
     routes = [Route("/static/{name:path}", door.static), Route("/live", door.live)]
+    routes.append(Route("/raw/{path:path}", door.raw))
     for page in PAGES.values():
         name = page.name or "search"
         tail = "/{path:path}" if page.name in WITH_PATH else ""
@@ -90,6 +93,18 @@ class WebDoor:
         body = json.dumps(told, ensure_ascii=True)
         code = _CODES.get((answer or {}).get("status", ""), 200)
         return Response(body, code, _NO_STORE, "application/json")
+
+    async def raw(self, request: Request) -> Response:
+        """Return a file's text, as text whatever it holds: the guard forbids guessing its type."""
+        self._note()
+        asked = read_question(request, RAW)
+        answer = await self._turns.run("", partial(ask, RAW, self._session, asked)) or {}
+        status = answer.get("status", "error")
+        body = answer["content"] if status == "ok" else f"gitindex: {answer.get('message')}\n"
+        code = _CODES.get(status, 200)
+        return Response(
+            body.encode("utf-8", "replace"), code, _NO_STORE, "text/plain; charset=utf-8"
+        )
 
     async def live(self, request: Request) -> Response:
         """Stream events while the page is open. A stream does not keep the server up."""

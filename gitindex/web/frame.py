@@ -20,6 +20,7 @@ KEYS = (
     ("1 2 3 4", "Search, Grep, Symbols, Docs"),
     ("s m t h", "pages: Search, Map, Time, Health"),
     ("f", "narrow the results"),
+    ("Alt-click", "on a name in code: its uses instead of its definition"),
     ("c", "copy the command that gives this answer"),
     ("r", "copy the receipt"),
     ("n", "back to now, from a page of the past"),
@@ -97,11 +98,12 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
     state = str(answer.get("state") or freshness.get("state") or answer.get("status") or "unknown")
     if freshness.get("mode") == "skipped_indexing":
         state = "rebuilding"
-    told = _told(freshness, answer.get("receipt") or {})
+    receipt = answer.get("receipt") or {}
+    told = _told(freshness, receipt)
     return element(
         "div",
         element("span", class_="dot", aria_hidden="true"),
-        element("strong", state.replace("_", " "), title=_STATES.get(state)),
+        element("strong", state.replace("_", " "), title=_proof(state, receipt)),
         element("span", _STATES[state]) if state in _STATES and state != "fresh" else None,
         [element("span", part) for part in told],
         element("span", element("a", "back to now", href="/"), class_="at") if at else None,
@@ -126,11 +128,15 @@ def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html
         found.append(f"{edits} edited path{'s' if edits > 1 else ''} overlaid")
     if freshness.get("leftOut"):
         found.append(f"{freshness['leftOut']} left out")
-    if receipt.get("generation"):
-        found.append(f"generation {receipt['generation']}")
-    if receipt.get("treeId"):
-        found.append(element("code", f"tree {str(receipt['treeId'])[:12]}"))
     return found
+
+
+def _proof(state: str, receipt: Mapping[str, Any]) -> str:
+    """Return what a tooltip says: the state in words, then tree and generation."""
+    parts = [_STATES.get(state, state)]
+    parts += [f"tree {str(receipt['treeId'])[:12]}"] if receipt.get("treeId") else []
+    parts += [f"generation {receipt['generation']}"] if receipt.get("generation") else []
+    return "; ".join(parts)
 
 
 def receipt_line(answer: Mapping[str, Any]) -> Html:
@@ -140,21 +146,17 @@ def receipt_line(answer: Mapping[str, Any]) -> Html:
     if receipt:
         text = json.dumps(receipt, sort_keys=True)
         overlay = str(receipt.get("overlayDigest") or "none")[:12]
-        children = [
-            element("span", "receipt"),
-            element(
-                "code",
-                f"tree {str(receipt['treeId'])[:12]} · overlay {overlay}"
-                f" · generation {receipt['generation']} · {receipt['fingerprint']}",
-            ),
-            copy_button("copy receipt", text),
-        ]
+        shown = (
+            f"tree {str(receipt['treeId'])[:12]} · overlay {overlay}"
+            f" · generation {receipt['generation']} · {receipt['fingerprint']}"
+        )
+        children = [copy_button("copy receipt", text, shown)]
     return element("footer", children, id="receipt")
 
 
-def copy_button(label: str, text: str) -> Html:
+def copy_button(label: str, text: str, title: str | None = None) -> Html:
     """Return a button that copies a text."""
-    return element("button", label, type="button", class_="copy", data_copy=text)
+    return element("button", label, type="button", class_="copy", data_copy=text, title=title)
 
 
 def refusal_block(answer: Answer) -> Html:

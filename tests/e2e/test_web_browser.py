@@ -240,13 +240,99 @@ def test_a_symbol_that_is_mistyped_has_near_names(visit: Visitor) -> None:
 
 def test_without_a_query_folders_are_browsed(visit: Visitor) -> None:
     page = visit.open("/")
-    page.get_by_role("link", name="lib/").click()
+    page.get_by_role("link", name="lib/", exact=True).click()
     expect(page).to_have_url(re.compile("/file/lib$"))
     page.get_by_role("link", name="util.py").click()
     expect(page.locator("ol.code")).to_contain_text("def helper")
     page.locator(".crumbs a", has_text="lib").click()
     expect(page).to_have_url(re.compile("/file/lib$"))
     visit.shoot("folder")
+
+
+def test_a_name_in_code_leads_to_its_definition_and_with_alt_to_its_uses(visit: Visitor) -> None:
+    page = visit.open("/file/app.py")
+    name = page.locator("#L5 + code a.to", has_text="helper")
+    expect(name).to_have_class("to")
+    name.click()
+    expect(page).to_have_url(re.compile("/file/lib/util.py#L1$"))
+    expect(page.locator("li.here")).to_contain_text("def helper")
+    visit.open("/file/app.py")
+    page.locator("#L5 + code a.to", has_text="helper").click(modifiers=["Alt"])
+    expect(page).to_have_url(re.compile("/symbol/lib/util.py%23helper$"))
+
+
+def test_a_definition_leads_to_its_uses_and_a_variable_to_its_declaration(visit: Visitor) -> None:
+    page = visit.open("/file/lib/util.py#L12")
+    expect(page.locator("ol.code")).to_have_attribute("data-linked", re.compile(r"\d+"))
+    assert page.locator("#L11 + code a.to").first.get_attribute("href") == (
+        "/symbol/lib/util.py%23double"
+    )
+    value = page.locator("#L12 + code a.to", has_text="value")
+    assert value.get_attribute("href") == "/file/lib/util.py#L11"
+    assert value.get_attribute("tabindex") == "0", "the names of the chosen line are tab stops"
+    assert page.locator("#L11 + code a.to").first.get_attribute("tabindex") == "-1"
+    assert page.locator("#L7 + code a.to", has_text="self").count() == 0, "it is its own place"
+
+
+def test_the_start_page_shows_readme_commits_and_what_matters(
+    visit: Visitor, project: Repo
+) -> None:
+    project.write("README.md", README)
+    try:
+        page = visit.open("/")
+        prose = page.locator("article .prose")
+        expect(prose.locator("h2")).to_have_text("Hello <img src=x onerror=alert(1)>")
+        assert prose.locator("img, script, iframe, [onclick]").count() == 0
+        hrefs = [a.get_attribute("href") for a in prose.locator("a").all()]
+        assert hrefs == ["/file/lib/util.py", "https://example.org/", None, None]
+        expect(page.locator(".home aside")).to_contain_text("Edited now")
+        expect(page.locator(".home aside")).to_contain_text("use the helper")
+        expect(page.locator(".central")).to_contain_text("lib/util.py")
+        page.locator(".central .listed").first.get_by_role("link").nth(1).click()
+        expect(page.locator(".hit").first).to_be_visible()
+    finally:
+        project.path.joinpath("README.md").unlink()
+
+
+README = """# Hello <img src=x onerror=alert(1)>
+
+See [util](lib/util.py), [site](https://example.org/), [up](../../etc/passwd), [plain](http://example.org).
+<script>alert(2)</script> [evil](javascript:alert(3)) ![remote](https://example.org/x.png)
+"""
+
+
+def test_every_occurrence_has_its_part_of_a_bar(visit: Visitor) -> None:
+    page = visit.open("/symbol/lib/util.py%23helper")
+    bar = page.locator(".partition")
+    expect(bar).to_contain_text("1 definition")
+    expect(bar).to_contain_text("references")
+    bar.get_by_role("link", name=re.compile("prose")).click()
+    expect(page).to_have_url(re.compile(r"\?all=1#prose$"))
+    expect(page.locator("h2#prose")).to_be_visible()
+
+
+def test_a_file_has_history_blame_raw_and_a_permalink(
+    visit: Visitor, project: Repo, server: WebServer
+) -> None:
+    head = project.git("rev-parse", "HEAD").strip()[:12]
+    page = visit.open("/file/app.py")
+    page.get_by_role("link", name="history").click()
+    expect(page.locator(".commits .hit")).to_have_count(2)
+    visit.open("/file/app.py")
+    page.get_by_role("link", name="blame").click()
+    expect(page).to_have_url(re.compile(f"at={head}&blame=1$"))
+    expect(page.locator("a.who").first).to_have_text("A U Thor")
+    visit.open("/file/app.py")
+    assert page.get_by_role("link", name="permalink").get_attribute("href") == (
+        f"/file/app.py?at={head}"
+    )
+    page.get_by_role("button", name="copy path").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "app.py"
+    raw = page.evaluate(
+        "fetch('/raw/app.py').then(async (a) => [a.headers.get('content-type'), await a.text()])"
+    )
+    assert raw == ["text/plain; charset=utf-8", APP]
+    assert server.ask("/raw/.env")[0] == 404, "a secret has no content here"
 
 
 def test_fast_typing_ends_with_the_last_word(visit: Visitor) -> None:
@@ -717,7 +803,8 @@ def test_a_hostile_repository_does_nothing(hostile: tuple[Visitor, Repo], target
     visitor, _ = hostile
     visitor.problems.clear()
     page = visitor.open(target)
-    foreign = "main img, main script, main iframe, main svg:not(#graph), #graph svg, #graph image"
+    own = "main svg:not(#graph):not(.partition svg)"
+    foreign = f"main img, main script, main iframe, {own}, #graph svg, #graph image"
     assert page.locator(foreign).count() == 0
     if target.startswith("/map"):
         expect(page.locator("#graph")).to_have_attribute("data-drawn", re.compile(r"\d+"))

@@ -12,7 +12,7 @@ from gitindex.cli.printing import print_closed
 from gitindex.cli.terminal import say
 from gitindex.view.snapshot import GateClosed
 
-_NEEDED = ("starlette", "uvicorn", "pygments")
+_NEEDED = ("starlette", "uvicorn", "pygments", "markdown_it")
 
 
 def show_page(path: str, port: int, no_open: bool, folder: str) -> int:

@@ -171,7 +171,7 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
     if meaning.bound is not None or meaning is LABEL:
         places = binder.project.places(place.name, [source.path]).get(source.path, [])
         same = [p for p in places if _is_same(binder.meaning(source, p), meaning)] or [place]
-        declared = tuple(_declarations(binder, source, place, meaning))
+        declared = tuple(declarations(binder, source, place, meaning))
         proven = meaning.sure and source.language in MODELLED
         return ReferenceTarget(place.name, (), tuple(same), source.path, proven, declared)
     found = meaning.definitions
@@ -184,7 +184,7 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
     return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
 
 
-def _declarations(
+def declarations(
     binder: Binder, source: FileNames, place: Occurrence, meaning: Meaning
 ) -> Iterator[DeclaredPlace]:
     """Yield the declaration of the variable or label at a place."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gitindex.web.pages.callers import CALLERS, HOVER
-from gitindex.web.pages.file import FILE
+from gitindex.web.pages.callers import CALLERS, HOVER, NAMES
+from gitindex.web.pages.file import FILE, HISTORY
 from gitindex.web.pages.health import HEALTH, HOOK
+from gitindex.web.pages.home import CENTRAL_PAGE
 from gitindex.web.pages.map import MAP
 from gitindex.web.pages.reach import REACH
 from gitindex.web.pages.search import SEARCH
@@ -12,5 +13,19 @@ from gitindex.web.pages.symbol import SYMBOL
 from gitindex.web.pages.time import TIME
 from gitindex.web.session import WebPage
 
-_ALL = (SEARCH, FILE, SYMBOL, MAP, TIME, HEALTH, CALLERS, HOVER, REACH, HOOK)
+_ALL = (
+    SEARCH,
+    FILE,
+    HISTORY,
+    SYMBOL,
+    MAP,
+    TIME,
+    HEALTH,
+    CALLERS,
+    HOVER,
+    NAMES,
+    REACH,
+    HOOK,
+    CENTRAL_PAGE,
+)
 PAGES: dict[str, WebPage] = {page.name: page for page in _ALL}

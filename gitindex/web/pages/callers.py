@@ -1,11 +1,13 @@
-"""`/callers/<path>`: caller counts of a file's definitions; `/hover/<path>`: what a name means."""
+"""Parts of a file's page that come later: caller counts, what a name means, where names lead."""
 
 from __future__ import annotations
 
 import os
 
 from gitindex.base.escape import path_fields
+from gitindex.query.read import MAX_LINES
 from gitindex.questions.definition import QUESTION as DEFINITION
+from gitindex.questions.names import QUESTION as NAMES_QUESTION
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.web.html import Html, element, link, shorten
 from gitindex.web.pages.file import outline_rows
@@ -55,5 +57,17 @@ def _render_hover(asked: WebQuestion, answer: Answer) -> Html:
     return element("div", parts) if parts else element("p", "a local name", class_="hint")
 
 
+def _names_answer(session: WebSession, asked: WebQuestion) -> Answer:
+    """Return the names of the shown lines that lead somewhere; the page's script links them."""
+    first = asked.number("from", 1, 10_000_000)
+    with session.page(asked.choice, names=True) as here:
+        return here.ask(NAMES_QUESTION, file=asked.path, first=first, last=first + MAX_LINES - 1)
+
+
+def _render_names(_asked: WebQuestion, answer: Answer) -> Html:
+    return element("p", f"{len(answer['names'])} names lead somewhere", class_="hint")
+
+
+NAMES = WebPage("names", "Names", _names_answer, _render_names)
 CALLERS = WebPage("callers", "Callers", _answer, _render)
 HOVER = WebPage("hover", "Definition", _hover_answer, _render_hover)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import counted
+from gitindex.base.escape import counted, safe_text
 from gitindex.query.read import MAX_LINES
+from gitindex.questions.blame import QUESTION as BLAME
 from gitindex.questions.browse import QUESTION as BROWSE
+from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.questions.read import QUESTION as READ
+from gitindex.web.frame import copy_button
 from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.pages.days import day_of
 from gitindex.web.pages.folders import folder_list
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -34,6 +40,9 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
             answer["symbols"] = here.ask(OUTLINE, file=path)["symbols"]
         except GitIndexError:
             answer["symbols"] = []  # no grammar for it
+        if asked.text("blame"):
+            bounds = {"first": first, "last": answer["endLine"]}
+            answer["blame"] = here.ask(BLAME, file=path, **bounds)["lines"]
     answer["highlighted"] = session.highlighter.lines(path, answer["content"])
     return answer
 
@@ -80,8 +89,74 @@ def _notes(answer: Answer, at: str) -> Html:
         found.append(element("span", f"not in the index: {why}", class_="note stale"))
     size = counted(answer["totalLines"], "lines")
     found.append(element("span", f"{facts['language'] or 'text'} · {size}", class_="note"))
-    found.append(element("a", "on the map", href=link("map", focus=answer["path"], at=at)))
-    return element("p", found, class_="notes")
+    return element("p", found, _actions(answer, at), class_="notes")
+
+
+def _actions(answer: Answer, at: str) -> list[Html]:
+    """Return what can be done with a file: map, history, blame, raw, permalink, the forge, its path."""
+    path, commit = answer["path"], str(answer["freshness"].get("servedCommit") or "")[:12]
+    links = [
+        ("on the map", link("map", focus=path, at=at)),
+        ("history", link("history", path, at=at)),
+        ("raw", link("raw", path, at=at)),
+    ]
+    if commit:
+        links.append(("permalink", link("file", path, at=commit)))
+        blamed = "blame" in answer
+        links.append(("no blame" if blamed else "blame", _blame_link(path, commit, blamed)))
+    if answer["file"].get("forge"):
+        links.append(("forge", answer["file"]["forge"]))
+    made = [element("a", name, href=to, rel="noreferrer noopener") for name, to in links]
+    return [*made, copy_button("copy path", path)]
+
+
+def _blame_link(path: str, commit: str, blamed: bool) -> str:
+    return link("file", path, at=commit, blame="" if blamed else "1")
+
+
+def _history_answer(session: WebSession, asked: WebQuestion) -> Answer:
+    with session.page(asked.choice) as here:
+        path = here.inside(asked.path)
+        answer = here.ask(COMMITS, file=path, limit=200)
+        return answer | {"path": safe_text(path)}
+
+
+def _render_history(asked: WebQuestion, answer: Answer) -> Html:
+    rows = [
+        element(
+            "li",
+            element(
+                "a",
+                element("code", commit["id"][:12]),
+                href=link("file", answer["path"], at=commit["id"][:12]),
+                class_="place",
+            ),
+            day_of(commit["time"]),
+            element("span", shorten(commit["subject"], 90)),
+            element("span", shorten(commit["author"], 24), class_="hint"),
+            class_="hit one",
+        )
+        for commit in answer["commits"]
+    ]
+    listed = element("ol", rows, class_="hits uses commits")
+    nothing = element("p", "No commit of HEAD's history changed it.", class_="empty")
+    return join(_crumbs(answer["path"], asked.text("at")), listed if rows else nothing)
+
+
+def raw_answer(session: WebSession, asked: WebQuestion) -> Answer:
+    """Return the whole text of a file, which the gate and the policy allow."""
+    parts, first = [], 1
+    with session.page(asked.choice) as here:
+        path = here.inside(asked.path)
+        while True:
+            lines = here.ask(READ, place="", file=path, first=first, last=first + MAX_LINES - 1)
+            parts.append(lines["content"])
+            first = lines["endLine"] + 1
+            if first > lines["totalLines"] or not lines["content"]:
+                return lines | {"content": "\n".join(parts) + "\n"}
+
+
+HISTORY = WebPage("history", "History", _history_answer, _render_history)
 
 
 def _without_content(answer: Answer) -> Html:
@@ -114,6 +189,7 @@ def _side(asked: WebQuestion, answer: Answer) -> Html:
             listed,
             id="outline",
             data_part=link("callers", path, at=at) if answer["symbols"] else None,
+            data_when="linked",  # after the names, which people click first
         ),
         aria_label="Outline",
     )
@@ -167,10 +243,22 @@ def _code(asked: WebQuestion, answer: Answer) -> Html:
         title = "edited since HEAD" if number in edited else None
         mark = element("a", number, id=f"L{number}", href=f"#L{number}", title=title)
         shown = element("code", line)
-        rows.append(element("li", mark, shown, class_=" ".join(classes) or None))
+        who = _blamed(answer["blame"], number - first) if "blame" in answer else None
+        rows.append(element("li", mark, who, shown, class_=" ".join(classes) or None))
     more = _more(asked, answer)
     listed = element("ol", rows, class_="code", data_path=answer["path"], aria_label="Code")
     return element("section", listed, more)
+
+
+def _blamed(lines: list[dict[str, Any]], at: int) -> Html:
+    """Return who changed a line; nothing where the line before it has the same commit."""
+    row = lines[at] if at < len(lines) else None
+    if row is None or (at and lines[at - 1]["id"] == row["id"]):
+        return element("span", class_="who")
+    title = f"{row['id'][:12]} {row['subject']}"
+    return element(
+        "a", row["author"][:18], href=link("time", at=row["id"][:12]), class_="who", title=title
+    )
 
 
 def _more(asked: WebQuestion, answer: Answer) -> Html | None:

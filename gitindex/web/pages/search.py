@@ -9,11 +9,10 @@ from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
-from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.web.frame import NOT_INDEXED, copy_button
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.pages.facets import facet_panel
-from gitindex.web.pages.folders import folder_list
+from gitindex.web.pages.home import home_answer, render_home
 from gitindex.web.pages.questions import TABS, answer_of, command_line
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -23,15 +22,14 @@ SOURCE_CHARS = len("index@") + 12
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
-KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("?", "all keys"))
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     tab = TABS[asked.one_of("tab", tuple(TABS))]
     if asked.text("q").strip() or asked.text("tag"):
         return answer_of(session, asked, tab)
-    answer = session.ask(BROWSE, asked.choice)
-    return answer | {"query": "", "results": [], "truncated": False}
+    with session.page(asked.choice) as here:
+        return home_answer(here) | {"query": "", "results": [], "truncated": False}
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:
@@ -42,7 +40,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
     if answer["status"] != "ok":
         body = _refused(answer)
     elif "entries" in answer:
-        body = _welcome(asked, answer)
+        body = render_home(asked, answer)
     elif rows:
         hits = _ROWS[name](asked, rows)
         body = element("ol", hits, class_=f"hits {name}", aria_label="Results")
@@ -240,16 +238,6 @@ def _pattern_of(asked: WebQuestion) -> re.Pattern[str] | None:
     if not plain or not text:
         return None
     return re.compile(re.escape(text), re.IGNORECASE if asked.text("i") else 0)
-
-
-def _welcome(asked: WebQuestion, answer: Answer) -> Html:
-    keys = [element("span", element("kbd", key), f" {what}") for key, what in KEYS]
-    return element(
-        "div",
-        element("p", keys, class_="hint"),
-        folder_list(asked, answer),
-        class_="welcome",
-    )
 
 
 def _refused(answer: Answer) -> Html:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -21,6 +22,15 @@ LIMIT = 300
 NODES = 150
 SHOWN_POSSIBLE = 50
 _TIERS = [str(tier) for tier in Tier]
+_CLASSES = {
+    "definitions": "its own definitions",
+    "references": "bound to it",
+    "possible": "cannot be excluded",
+    "unlikely": "members on another type, as far as inference goes",
+    "elsewhere": "bound to something else of the same name",
+    "prose": "comments, strings and documents",
+}
+"""The classes of the partition, the surest first."""
 _ABOUT = {
     "semantic": "proven by a compiler's index",
     "exact": "bound by scopes",
@@ -30,8 +40,11 @@ _ABOUT = {
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
+    every = bool(asked.text("all"))
     with session.page(asked.choice, names=True) as here:
-        answer = here.ask(REFERENCES, symbol=asked.path, limit=LIMIT)
+        answer = here.ask(
+            REFERENCES, symbol=asked.path, limit=LIMIT, everything=every, mentions=every
+        )
         if not (answer["definitions"] or answer["references"]):
             return answer | {"status": "not_found", "message": f"no symbol {asked.path}"}
         graph = here.ask(GRAPH, symbol=asked.path, limit=NODES, note_limit=0)
@@ -61,8 +74,10 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
             element(
                 "section",
                 _certificate(answer),
+                _partition(asked, answer),
                 _references(asked, answer),
                 _possible(asked, answer),
+                _others(asked, answer),
             ),
             element(
                 "section",
@@ -121,6 +136,85 @@ def _certificate(answer: Answer) -> Html:
     )
 
 
+def _partition(asked: WebQuestion, answer: Answer) -> Html | None:
+    """Return every occurrence of the name as a bar: one part for each class, as wide as its share."""
+    counts = {name: answer["accounted"].get(name, 0) for name in _CLASSES}
+    total = sum(counts.values())
+    if not total:
+        return None
+    shown = [(name, count) for name, count in counts.items() if count]
+    bar = [
+        element("rect", x=x, width=width, y=0, height=10, class_=name, rx=1)
+        for (name, _), (x, width) in zip(shown, _shares([n for _, n in shown]), strict=True)
+    ]
+    legend = [
+        element(
+            "li",
+            element(
+                "a",
+                element("span", class_=f"swatch {name}", aria_hidden="true"),
+                f"{count} {name if count > 1 else name.removesuffix('s')}",
+                href=_class_link(asked, name),
+                title=_CLASSES[name],
+            ),
+        )
+        for name, count in shown
+    ]
+    return element(
+        "div",
+        element(
+            "svg",
+            bar,
+            viewBox="0 0 1000 10",
+            preserveAspectRatio="none",
+            role="img",
+            aria_label=f"{total} occurrences of the name by class",
+        ),
+        element("ul", legend),
+        class_="partition",
+    )
+
+
+def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield place and width of each part of 1,000; none is too narrow to be seen."""
+    total, x = sum(counts), 0
+    least = 12
+    room = 1_000 - least * len(counts)
+    for count in counts:
+        width = least + room * count // total
+        yield x, width
+        x += width
+
+
+def _class_link(asked: WebQuestion, name: str) -> str:
+    listed = name in ("definitions", "references", "possible")
+    query = {} if listed else {"all": "1"}
+    return link("symbol", asked.path, name, at=asked.text("at"), **query)
+
+
+def _others(asked: WebQuestion, answer: Answer) -> Html | None:
+    """Return what is listed on request: other types, and comments, strings and documents."""
+    parts = []
+    for name, field in (("unlikely", "unlikely"), ("prose", "mentioned")):
+        rows = answer.get(field, ())[:SHOWN_POSSIBLE]
+        if rows:
+            title = element("h2", f"{answer['accounted'].get(name, len(rows))} {name}", id=name)
+            listed = [_place_row(asked, row, row.get("why") or _CLASSES[name]) for row in rows]
+            parts.append(join(title, element("ol", listed, class_="hits uses")))
+    return join(parts) if parts else None
+
+
+def _place_row(asked: WebQuestion, row: dict[str, Any], why: str) -> Html:
+    target = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
+    return element(
+        "li",
+        element("a", _spot(row["path"], "/", f":{row['line']}"), href=target, class_="place"),
+        element("code", row["text"][:200]),
+        element("span", why.replace("_", " "), class_="kind"),
+        class_="hit one",
+    )
+
+
 def _references(asked: WebQuestion, answer: Answer) -> Html:
     uses = [row for row in answer["references"] if row["role"] != "definition"]
     order = sorted(uses, key=lambda row: (_tier(row), row["path"], row["line"]))
@@ -133,7 +227,8 @@ def _references(asked: WebQuestion, answer: Answer) -> Html:
     title = f"{total} reference{'' if total == 1 else 's'}"
     cut = f", {len(answer['references'])} shown" if answer.get("truncated") else ""
     return join(
-        element("h2", title + cut), groups or element("p", "Nobody uses it.", class_="empty")
+        element("h2", title + cut, id="references"),
+        groups or element("p", "Nobody uses it.", class_="empty"),
     )
 
 
@@ -168,23 +263,9 @@ def _possible(asked: WebQuestion, answer: Answer) -> Html | None:
     rows = answer["possible"]
     if not rows:
         return None
-    listed = [
-        element(
-            "li",
-            element(
-                "a",
-                _spot(row["path"], "/", f":{row['line']}"),
-                href=link("file", row["path"], f"L{row['line']}", at=asked.text("at")),
-                class_="place",
-            ),
-            element("code", row["text"][:200]),
-            element("span", row["why"].replace("_", " "), class_="kind"),
-            class_="hit one",
-        )
-        for row in rows[:SHOWN_POSSIBLE]
-    ]
+    listed = [_place_row(asked, row, row["why"]) for row in rows[:SHOWN_POSSIBLE]]
     title = f"{answer['accounted']['possible']} possible"
-    return join(element("h2", title), element("ol", listed, class_="hits uses"))
+    return join(element("h2", title, id="possible"), element("ol", listed, class_="hits uses"))
 
 
 def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:

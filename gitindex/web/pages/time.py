@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.compare import QUESTION as COMPARE
 from gitindex.view.tree import NOW
 from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.pages.days import day_of
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_COMMITS = 500
@@ -92,7 +92,7 @@ def _card(commit: dict[str, Any], past: bool) -> Html:
             "p",
             element("code", at),
             " ",
-            _day(commit["time"]),
+            day_of(commit["time"]),
             " UTC",
             [[" ", _tag(tag)] for tag in commit["tags"][:6]],
         ),
@@ -101,10 +101,6 @@ def _card(commit: dict[str, Any], past: bool) -> Html:
         ),
         class_="card" + (" past" if past else ""),
     )
-
-
-def _day(when: int) -> Html:
-    return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)), title="UTC")
 
 
 def _tag(name: str) -> Html:
@@ -209,7 +205,7 @@ def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
                 class_="place",
                 aria_current="true" if number == chosen else None,
             ),
-            _day(commit["time"]),
+            day_of(commit["time"]),
             element("span", shorten(commit["subject"], 100)),
             [_tag(tag) for tag in commit["tags"][:4]],
             class_="hit one",

@@ -30,14 +30,14 @@
     const part = await get(address);
     if (part) put(target, part.html);
   };
-  // Places that are filled later: at once, or when they are seen.
+  // Places that are filled later: at once, when they are seen, or by the page's own script.
   const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
     seen.unobserve(target);
     show(target, target.dataset.part);
   }));
   const fill = (within) => within.querySelectorAll("[data-part]").forEach((place) => {
     if (place.dataset.when === "seen") seen.observe(place);
-    else show(place, place.dataset.part);
+    else if (!place.dataset.when) show(place, place.dataset.part);
   });
   window.gitindex = { show };
   fill(document);

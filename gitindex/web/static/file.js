@@ -5,18 +5,20 @@
   const tip = document.getElementById("tip");
   const code = document.querySelector("ol.code");
   if (!code || !tip) return;
+  const search = new URLSearchParams(location.search);
   const known = new Map();
   let waiting = 0;
 
   const place = (span) => {
+    const before = document.createRange();
+    before.selectNodeContents(span.closest("code"));
+    before.setEndBefore(span);
     const line = Number(span.closest("li").querySelector("a").id.slice(1));
-    let column = 1;
-    for (let node = span.previousSibling; node; node = node.previousSibling) column += node.textContent.length;
-    return { line, column };
+    return { line, column: before.toString().length + 1 };
   };
 
   const ask = async (span) => {
-    const at = new URLSearchParams(location.search).get("at") || "";
+    const at = search.get("at") || "";
     const { line, column } = place(span);
     const key = `${line}:${column}`;
     if (!known.has(key)) {
@@ -46,7 +48,7 @@
 
   code.addEventListener("mouseover", (event) => {
     clearTimeout(waiting);
-    const span = event.target.closest("span.n, span.f, span.t");
+    const span = event.target.closest("a.to, span.n, span.f, span.t");
     if (!span) { waiting = setTimeout(() => { if (!tip.matches(":hover")) hide(); }, 250); return; }
     waiting = setTimeout(async () => {
       const html = await ask(span);
@@ -63,11 +65,62 @@
   });
   addEventListener("scroll", hide, { passive: true });
 
+  // Names that lead somewhere are links; those that are only inferred look different.
+  const at = search.get("at") ? `?${new URLSearchParams({ at: search.get("at") })}` : "";
+  const address = (page, path) => `/${page}/${path.split("/").map(encodeURIComponent).join("/")}${at}`;
+  const range_of = (body, column, name) => {
+    const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+    let left = column - 1;
+    for (let node = walker.nextNode(); node; left -= node.length, node = walker.nextNode()) {
+      if (left >= node.length) continue;
+      if (node.data.slice(left, left + name.length) !== name) return null;
+      const range = document.createRange();
+      range.setStart(node, left);
+      range.setEnd(node, left + name.length);
+      return range;
+    }
+    return null;
+  };
+  const link = ({ line, columnUtf16, name, to, sure, definition }) => {
+    const item = document.getElementById(`L${line}`)?.closest("li");
+    const range = item && range_of(item.querySelector("code"), columnUtf16, name);
+    if (!range) return;
+    const made = document.createElement("a");
+    const uses = to.symbol ? address("symbol", to.symbol) : "";
+    made.className = sure ? "to" : "to may";
+    made.href = definition && uses ? uses : `${address("file", to.path)}#L${to.line}`;
+    made.dataset.uses = uses;
+    made.tabIndex = item.classList.contains("here") ? 0 : -1;
+    if (!sure) made.setAttribute("aria-description", "inferred");
+    range.surroundContents(made);
+  };
+  const link_all = async () => {
+    const path = location.pathname.slice("/file/".length);
+    const answer = await fetch(`/names.json/${path}${location.search}`);
+    const { names } = answer.ok ? await answer.json() : { names: [] };
+    (names || []).forEach(link);
+    code.dataset.linked = (names || []).length;
+    const outline = document.getElementById("outline");
+    if (outline?.dataset.part) window.gitindex.show(outline, outline.dataset.part);
+  };
+  code.addEventListener("click", (event) => {
+    const name = event.target.closest("a.to");
+    if (!name || !event.altKey || !name.dataset.uses) return;
+    event.preventDefault();
+    location.assign(name.dataset.uses);
+  });
+
   const target = () => {
-    document.querySelectorAll("ol.code li.here").forEach((one) => one.classList.remove("here"));
-    const line = document.getElementById(location.hash.slice(1));
-    if (line) line.closest("li").classList.add("here");
+    document.querySelectorAll("ol.code li.here").forEach((one) => {
+      one.classList.remove("here");
+      one.querySelectorAll("a.to").forEach((name) => { name.tabIndex = -1; });
+    });
+    const line = document.getElementById(location.hash.slice(1))?.closest("li");
+    if (!line) return;
+    line.classList.add("here");
+    line.querySelectorAll("a.to").forEach((name) => { name.tabIndex = 0; });
   };
   addEventListener("hashchange", target);
   target();
+  link_all();
 })();

@@ -1,0 +1,73 @@
+"""Who last changed each line of a file, as of a commit; never of the disk, where filters would run."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import AT, Question, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, params: Params) -> dict[str, Any]:
+    """Return commit, author, time and subject of each line."""
+    with here.tree() as view:
+        file = here.inside(params["file"])
+        commit = view.envelope()["freshness"]["servedCommit"] or "HEAD"
+        rows = _lines(here.worktree.root, commit, file, params["first"], params["last"])
+        return view.envelope(commit=commit, lines=rows)
+
+
+def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[dict[str, Any]]:
+    from gitindex.base.errors import Exit, GitIndexError
+    from gitindex.git.command import GitFailed, run_git
+
+    span = f"-L{first},{last or ''}"
+    command = ("blame", "--porcelain", "--no-textconv", span, commit, "--", file)
+    try:
+        output = run_git(root, *command).decode("utf-8", "replace")
+    except GitFailed as error:
+        raise GitIndexError(f"no history of {safe_text(file)} here", code=Exit.NO) from error
+    commits: dict[str, dict[str, Any]] = {}
+    rows, now = [], ""
+    for line in output.split("\n"):
+        if line.startswith("\t"):
+            rows.append(commits[now])
+            continue
+        name, _, value = line.partition(" ")
+        if len(name) in (40, 64) and value[:1].isdigit():
+            now = name
+            commits.setdefault(now, {"id": now, "author": "", "time": 0, "subject": ""})
+        elif name in ("author", "summary"):
+            commits[now]["author" if name == "author" else "subject"] = safe_text(value)
+        elif name == "author-time":
+            commits[now]["time"] = int(value)
+    return rows
+
+
+def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+    """Yield a line for each line."""
+    for number, row in enumerate(answer["lines"], 1):
+        yield f"{number:>6} {row['id'][:12]} {row['author']}"
+
+
+QUESTION = Question(
+    "blame",
+    "Who last changed each line of a file, as of a commit.",
+    (
+        argument("file", "A file of the tree.", kind="path"),
+        option("--from", "first", "The first line.", "integer", default=1, least=1),
+        option("--to", "last", "The last line; 0: all.", "integer"),
+        AT,
+    ),
+    ask,
+    text,
+    group="",
+    found="lines",
+)

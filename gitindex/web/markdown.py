@@ -1,0 +1,84 @@
+"""Markdown as HTML that cannot do anything: no raw HTML, no remote images, links inside the page or https.
+
+The only importer of markdown_it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from markdown_it import MarkdownIt
+
+from gitindex.web.html import Html, element, link, text
+
+MAX_CHARS = 60_000
+_TAGS = "p h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s table thead tbody tr th td"
+_KNOWN = frozenset(_TAGS.split())
+
+
+def render_markdown(source: str, folder: str = "", at: str = "") -> Html:
+    """Render a document of the tree; relative links lead to its files as the page shows them."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return _Writer(folder, at).write(parser.parse(source[:MAX_CHARS]))
+
+
+class _Writer:
+    """Writes tokens by a list of known tags: what is not on it is left out, or is text."""
+
+    def __init__(self, folder: str, at: str) -> None:
+        self._folder, self._at = folder, at
+        self._parts: list[str] = []
+
+    def write(self, tokens: list[Any]) -> Html:
+        for token in tokens:
+            self._token(token)
+        return Html("".join(self._parts))
+
+    def _token(self, token: Any) -> None:
+        if token.type == "inline":
+            self.write(token.children or [])
+        elif token.type in ("fence", "code_block"):
+            self._parts.append(element("pre", element("code", token.content)))
+        elif token.type in ("text", "html_inline", "html_block"):
+            self._parts.append(text(token.content))
+        elif token.type == "code_inline":
+            self._parts.append(element("code", token.content))
+        elif token.type in ("softbreak", "hardbreak"):
+            self._parts.append("\n" if token.type == "softbreak" else "<br>")
+        elif token.type == "hr":
+            self._parts.append("<hr>")
+        elif token.type == "image":
+            self._parts.append(element("em", token.content))  # nothing is fetched from elsewhere
+        elif token.type == "link_open":
+            self._open_link(str(token.attrs.get("href", "")))
+        elif token.type == "link_close":
+            self._parts.append("</a>")
+        elif token.tag in _KNOWN and not token.hidden:
+            tag = _lower(token.tag)
+            self._parts.append(f"<{tag}>" if token.nesting > 0 else f"</{tag}>")
+
+    def _open_link(self, href: str) -> None:
+        target = self._target(href)
+        rel = "noreferrer noopener" if target.startswith("https:") else None
+        opened = element("a", href=target or None, rel=rel)
+        self._parts.append(opened.removesuffix("</a>"))
+
+    def _target(self, href: str) -> str:
+        """Return where a link may lead: https, or a file of the tree; empty for anything else."""
+        try:
+            parts = urlsplit(href)
+        except ValueError:
+            return ""
+        if parts.scheme or parts.netloc:
+            return href if parts.scheme == "https" and parts.netloc else ""
+        path = posixpath.normpath(posixpath.join(self._folder, unquote(parts.path)))
+        return (
+            link("file", path.lstrip("/"), at=self._at) if parts.path and path[:2] != ".." else ""
+        )
+
+
+def _lower(tag: str) -> str:
+    """Return a heading two levels lower: the page has its own above it."""
+    return f"h{min(6, int(tag[1]) + 1)}" if tag[0] == "h" and tag[1:].isdigit() else tag
