@@ -25,14 +25,14 @@ LINES = {
     "lsp": 471,
     "maintenance": 1083,
     "mcp": 1285,
-    "questions": 4762,
+    "questions": 5010,
     "query": 18740,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2560,
     "store": 5980,
     "view": 1129,
-    "web": 3130,
+    "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 79
