@@ -90,18 +90,22 @@ def check_arguments(params: tuple[ToolField, ...], given: object) -> dict[str, A
     """Return every argument, checked, with defaults filled in; null is as good as left out."""
     if given is not None and not isinstance(given, dict):
         raise _wrong("the arguments must be an object")
-    known = {param.name: param for param in params}
-    told = _own_names(params, {n: value for n, value in (given or {}).items() if value is not None})
-    unknown = sorted(str(name)[:40] for name in told.keys() - known.keys())
-    if unknown:
-        names = ", ".join(name for name, param in known.items() if not param.hidden)
-        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {names}")
+    values = {name: value for name, value in (given or {}).items() if value is not None}
+    values = _own_names(params, values)
+    _refuse_unknown(params, values)
     for param in params:
-        if param.name in told:
-            param.check(told[param.name])
+        if param.name in values:
+            param.check(values[param.name])
         elif param.default is None:
             raise _wrong(f"`{param.name}` is required")
-    return {name: told.get(name, _default(param)) for name, param in known.items()}
+    return {param.name: values.get(param.name, _default(param)) for param in params}
+
+
+def _refuse_unknown(params: tuple[ToolField, ...], values: dict[Any, Any]) -> None:
+    unknown = sorted(str(name)[:40] for name in values.keys() - {param.name for param in params})
+    if unknown:
+        names = ", ".join(param.name for param in params if not param.hidden)
+        raise _wrong(f"unknown argument `{safe_text(unknown[0])}`; known: {names}")
 
 
 def _own_names(params: tuple[ToolField, ...], given: dict[Any, Any]) -> dict[Any, Any]:

@@ -16,13 +16,7 @@ def certificate(answer: Mapping[str, Any], ink: Ink, shown: int, what: str) -> I
     """Yield the possible places, each line once, then how all occurrences are accounted for."""
     from gitindex.query.absence import summary
 
-    told: dict[str, int] = {}
-    for row in answer["possible"]:
-        line = safe_text(row["text"][: None if ink.width else 120])
-        line = f"? {ink.paint('path', ink.place(row))}  {row['why']}: {line}"
-        told[line] = told.get(line, 0) + 1
-    for line, times in told.items():
-        yield line + (f"  ({times} ×)" if times > 1 else "")
+    yield from _possible(answer, ink)
     for row in (*answer.get("unlikely", ()), *answer.get("mentioned", ())):
         why = row["why"] or "on another type"
         yield ink.paint("dim", f"  {ink.place(row)}  {why}: {safe_text(row['text'])}")
@@ -34,6 +28,16 @@ def certificate(answer: Mapping[str, Any], ink: Ink, shown: int, what: str) -> I
     stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
     fresh = f"; {answer['freshness']['state']}" if ink.width else ""
     yield ink.paint("dim", f"-- {sure}{fresh}{stale}")
+
+
+def _possible(answer: Mapping[str, Any], ink: Ink) -> Iterator[str]:
+    lines: dict[str, int] = {}
+    for row in answer["possible"]:
+        code = safe_text(row["text"][: None if ink.width else 120])
+        line = f"? {ink.paint('path', ink.place(row))}  {row['why']}: {code}"
+        lines[line] = lines.get(line, 0) + 1
+    for line, times in lines.items():
+        yield line + (f"  ({times} ×)" if times > 1 else "")
 
 
 def last_name(asked: str) -> str:

@@ -95,9 +95,7 @@ def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
 def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
     """Return the freshness of the answer in one line."""
     freshness = answer.get("freshness") or {}
-    state = str(answer.get("state") or freshness.get("state") or answer.get("status") or "unknown")
-    if freshness.get("mode") == "skipped_indexing":
-        state = "rebuilding"
+    state = _state(answer, freshness)
     receipt = answer.get("receipt") or {}
     told = _told(freshness, receipt)
     return element(
@@ -113,6 +111,13 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
         aria_label="Freshness of the index",
         data_at=at or None,
     )
+
+
+def _state(answer: Mapping[str, Any], freshness: Mapping[str, Any]) -> str:
+    if freshness.get("mode") == "skipped_indexing":
+        return "rebuilding"
+    named = (answer.get("state"), freshness.get("state"), answer.get("status"))
+    return str(next(filter(None, named), "unknown"))
 
 
 def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html | str]:

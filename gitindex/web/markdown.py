@@ -6,6 +6,7 @@ The only importer of markdown_it.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +17,20 @@ from gitindex.web.html import Html, element, link, text
 MAX_CHARS = 60_000
 _TAGS = "p h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s table thead tbody tr th td"
 _KNOWN = frozenset(_TAGS.split())
+_LEAVES: dict[str, Callable[[str], str]] = {
+    "text": text,
+    "html_inline": text,
+    "html_block": text,
+    "fence": lambda content: element("pre", element("code", content)),
+    "code_block": lambda content: element("pre", element("code", content)),
+    "code_inline": lambda content: element("code", content),
+    "image": lambda content: element("em", content),  # nothing is fetched from elsewhere
+    "softbreak": lambda _: "\n",
+    "hardbreak": lambda _: "<br>",
+    "hr": lambda _: "<hr>",
+    "link_close": lambda _: "</a>",
+}
+"""How a token without others inside is written."""
 
 
 def render_markdown(source: str, folder: str = "", at: str = "") -> Html:
@@ -39,22 +54,10 @@ class _Writer:
     def _token(self, token: Any) -> None:
         if token.type == "inline":
             self.write(token.children or [])
-        elif token.type in ("fence", "code_block"):
-            self._parts.append(element("pre", element("code", token.content)))
-        elif token.type in ("text", "html_inline", "html_block"):
-            self._parts.append(text(token.content))
-        elif token.type == "code_inline":
-            self._parts.append(element("code", token.content))
-        elif token.type in ("softbreak", "hardbreak"):
-            self._parts.append("\n" if token.type == "softbreak" else "<br>")
-        elif token.type == "hr":
-            self._parts.append("<hr>")
-        elif token.type == "image":
-            self._parts.append(element("em", token.content))  # nothing is fetched from elsewhere
         elif token.type == "link_open":
             self._open_link(str(token.attrs.get("href", "")))
-        elif token.type == "link_close":
-            self._parts.append("</a>")
+        elif token.type in _LEAVES:
+            self._parts.append(_LEAVES[token.type](token.content))
         elif token.tag in _KNOWN and not token.hidden:
             tag = _lower(token.tag)
             self._parts.append(f"<{tag}>" if token.nesting > 0 else f"</{tag}>")

@@ -270,20 +270,14 @@ def _possible(asked: WebQuestion, answer: Answer) -> Html | None:
 
 def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
     graph = answer["graph"]
-    near, far = ("to", "from") if callers else ("from", "to")
     title = "Callers" if callers else "Calls"
     if graph.get("status") != "ok":
-        names = [
-            element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
-            for node in graph.get("candidates", ())[:20]
-        ]
-        told = element("p", "Several symbols have this name: choose one.", class_="hint")
-        return join(element("h2", title), told, element("ul", names)) if callers else Html("")
+        return join(element("h2", title), _choose(graph)) if callers else Html("")
+    near, far = ("to", "from") if callers else ("from", "to")
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
     rows = []
     for identity, tier, kind in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
-        node = nodes.get(identity, {"name": identity, "kind": ""})
         target = link("symbol", identity, at=asked.text("at"))
         rows.append(
             element(
@@ -291,12 +285,22 @@ def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
                 element("a", _spot(identity, "#"), href=target, class_="place"),
                 element("span", f"{tier} {kind}", class_="kind"),
                 class_="hit one",
-                title=node["kind"] or None,
+                title=nodes.get(identity, {}).get("kind") or None,
             )
         )
     empty = "No caller is known." if callers else "It calls nothing of this repository."
     body = element("ol", rows, class_="hits uses") if rows else element("p", empty, class_="hint")
     return join(element("h2", title, element("span", len(rows), class_="hint")), body)
+
+
+def _choose(graph: Answer) -> Html:
+    """Return the symbols of a name that several have."""
+    names = [
+        element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
+        for node in graph.get("candidates", ())[:20]
+    ]
+    hint = element("p", "Several symbols have this name: choose one.", class_="hint")
+    return join(hint, element("ul", names))
 
 
 def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
