@@ -35,7 +35,7 @@ LINES = {
     "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 79
+COMPLEX_FUNCTIONS = 76
 
 
 def test_few_entries() -> None:
