@@ -23,6 +23,7 @@ import fcntl
 import os
 import time
 from contextlib import suppress
+from struct import unpack
 from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
@@ -194,7 +195,8 @@ def database_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
             intact = _is_intact(path, identity, sums, level, _database_sum)
         except FileNotFoundError:
             return ""  # a removed store is not damaged
-        if intact and _tag_in_log(path) in (NO_LOG, known.log, log_tag(known.half)):
+        tags = NO_LOG, known.log, log_tag(known.half)
+        if intact and (_tag_in_log(path) in tags or not _is_log_valid(path)):
             return ""
         if attempt == 1 and _read(f"{store}/facts.seal") == known:
             return f"facts.db{'-wal' * intact} is not what was written"
@@ -367,15 +369,44 @@ def wal_pages(path: str) -> tuple[set[int], int]:
 
 
 def _tag_in_log(path: str) -> int:
-    """Return the tag of the last transaction in the write-ahead log; NO_LOG where it has none."""
-    found, tag = NO_LOG, UNTAGGED
+    """Return the tag of the first transaction in the write-ahead log; NO_LOG where it has none."""
+    tag = UNTAGGED
     with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
         for at, page, committed in _frames(file.fileno()):
             if page == 1:
                 tag = int.from_bytes(os.pread(file.fileno(), 4, at + _TAG_AT))
             if committed:
-                found = tag
-    return found
+                return tag
+    return NO_LOG
+
+
+def _is_log_valid(path: str) -> bool:
+    """Does SQLite take the first transaction in the log for a whole one? After a power cut it may not.
+
+    Each frame carries a checksum of all before it, in the order of bytes that the first number says.
+    """
+    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+        header = file.read(32)
+        order, size = "<>"[header[3] & 1], int.from_bytes(header[8:12])
+        sums = _log_sum(order, header[:24], (0, 0))
+        valid = sums == unpack(">2I", header[24:])
+        for at, _, committed in _frames(file.fileno()):
+            frame = os.pread(file.fileno(), size + 24, at - 24)
+            sums = _log_sum(order, frame[:8] + frame[24:], sums) if valid else sums
+            valid = len(frame) == size + 24 and sums == unpack(">2I", frame[16:24])
+            if committed or not valid:
+                return valid
+    return False
+
+
+def _log_sum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+    """Continue SQLite's checksum of a log."""
+    one, two = sums
+    words = unpack(f"{order}{len(data) // 4}I", data[: len(data) & ~7])
+    for at in range(0, len(words), 2):
+        one = (one + words[at] + two) & 0xFFFFFFFF
+        two = (two + words[at + 1] + one) & 0xFFFFFFFF
+    return one, two
 
 
 def _frames(fd: int) -> Iterator[tuple[int, int, int]]:

@@ -11,6 +11,7 @@ from tests.torture.looks import looks
 from tests.torture.oracle import answers
 from tests.torture.ordinary import ordinary_programs
 from tests.torture.packs import lying_packs, spoilt_packs
+from tests.torture.policies import policies
 from tests.torture.power import power_cuts
 from tests.torture.programs import (
     go_programs,
@@ -36,6 +37,7 @@ SUITES: dict[str, Suite] = {
     "looks": looks,
     "lying_packs": lying_packs,
     "ordinary_programs": ordinary_programs,
+    "policies": policies,
     "power_cuts": power_cuts,
     "python_programs": python_programs,
     "remedies": remedies,
@@ -59,6 +61,7 @@ SHARES = {
     "looks": 2,
     "lying_packs": 1,
     "ordinary_programs": 1,
+    "policies": 2,
     "power_cuts": 2,
     "python_programs": 1,
     "remedies": 4,

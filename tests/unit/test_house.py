@@ -30,7 +30,7 @@ LINES = {
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2560,
-    "store": 5980,
+    "store": 6012,
     "view": 1129,
     "web": 3600,
 }

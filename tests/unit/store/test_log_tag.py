@@ -141,3 +141,27 @@ def test_each_log_is_marked_once(path: str) -> None:
     second = os.stat(f"{path}-wal").st_size - first
     assert second < first - 32
     database.close()
+
+
+@pytest.mark.parametrize("lost", ["page 1", "its tag", "the header"])
+def test_a_log_that_a_power_cut_tore_says_nothing(path: str, lost: str) -> None:
+    """SQLite takes none of it, for its checksums do not match: the database is as before."""
+    kill_after_writing(path, "one")
+    wal = Path(f"{path}-wal")
+    assert wal.stat().st_size < 1 << 16
+    with wal.open("r+b") as file:
+        at = next(at for at, page, _ in checksums._frames(file.fileno()) if page == 1)
+        file.seek({"page 1": at, "its tag": at + 68, "the header": 24}[lost])
+        file.write(bytes({"page 1": 4096, "its tag": 4, "the header": 8}[lost]))
+    os.unlink(f"{path}-shm")
+    assert texts(path) == []
+    assert damage(path) == ""
+
+
+def test_a_log_of_another_order_of_bytes_is_valid(path: str) -> None:
+    """SQLite on a processor with the other order wrote it: every number is stored the other way."""
+    kill_after_writing(path, "one")
+    assert checksums._is_log_valid(path)
+    assert not checksums._is_log_valid(f"{path}.gone")
+    swapped = checksums._log_sum(">", b"\0\0\0\1\0\0\0\2", (0, 0))
+    assert swapped == checksums._log_sum("<", b"\1\0\0\0\2\0\0\0", (0, 0)) == (1, 3)

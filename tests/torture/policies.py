@@ -1,0 +1,206 @@
+"""Repositories at the limits, with filters, large configurations and names of secrets.
+
+What an answer says of itself is compared with the bytes on disk: an exact one shows every line that holds a
+word, one that leaves something out says so, a certificate misses no use, nothing of a secret is in an answer
+or in the store, and no reader starts a program of the repository. Limits are lowered at random: what they
+leave out is the same at every size (I-43).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gitindex.base.errors import GitIndexError
+from gitindex.freshness import envelope
+from gitindex.git import trees
+from gitindex.query.grep.grep import GrepQuery, grep
+from gitindex.query.grep.pattern import GrepPattern
+from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.search.search import search
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import open_tree
+from tests.support import Repo
+from tests.torture import Clock
+
+WORD, SECRET = "needle_word", "hidden_credential"
+EXECUTED = "executed"
+SECRETS = (
+    *(".env", ".env.production", "prod.env", "id_rsa", "deploy_rsa", "server.key", "tls.pem"),
+    *("store.jks", "debug.keystore", "vault.kdbx", "keystore.properties", "local.settings.json"),
+    *(".npmrc", ".pypirc", ".netrc", ".pgpass", ".htpasswd", ".git-credentials", ".s3cfg"),
+    *(".kube/config", ".docker/config.json", ".aws/credentials", ".ssh/known", ".gnupg/keys"),
+    *("credentials.json", "client_secret_1.json", "service-account.json", "secrets.yml"),
+    *("terraform.tfstate", "prod.tfvars", "wp-config.php", "proftpdpasswd", "signing_key"),
+)
+"""File names of the rules of shhgit and gitleaks, and of GitHub's templates; written down here again."""
+NOT_NAMES = frozenset({"wp-config.php", "terraform.tfstate", "prod.tfvars", "proftpdpasswd"})
+"""Programs, and files that only may hold a secret: their names say nothing."""
+PARTS = ("definitions", "references", "possible")
+WIDE = "wide.txt"
+"""Of two bytes for each character: not what git counts, but shown."""
+Kind = Callable[[Repo, random.Random], None]
+
+
+def _repeated(repo: Repo, rng: random.Random) -> None:
+    """The same folder many times, with a use of the word in each."""
+    for number in range(rng.choice([3, 30, 120])):
+        repo.write(f"case{number}/deep/use.py", f"from lib import {WORD}\n\n{WORD}()\n")
+
+
+def _same_size_filter(repo: Repo, rng: random.Random) -> None:
+    """The disk holds other bytes of the same size than the blob, and git's stat data say clean."""
+    repo.git("config", "--global", "filter.up.smudge", "tr a-z A-Z")
+    repo.git("config", "--global", "filter.up.clean", "tr A-Z a-z")
+    repo.write("h.txt", f"{WORD} = 1\n")
+    repo.commit()
+    repo.write(".gitattributes", "h.txt filter=up\n")
+    repo.commit()
+    (repo.path / "h.txt").unlink()
+    repo.git("checkout", "-q", "h.txt")
+    if rng.random() < 0.7:
+        repo.git("rm", "-q", ".gitattributes")
+        repo.git("commit", "-qm", "no filter")
+
+
+def _big_config(repo: Repo, rng: random.Random) -> None:
+    """A filter that must not run, behind more text than a careless reader reads."""
+    repo.write("conv.py", f"{WORD} = 2\n")
+    repo.commit()
+    filler = "# " + "x" * 98 + "\n"
+    section = f'[filter "evil"]\n\tclean = touch {repo.path.parent}/{EXECUTED}; cat\n'
+    with open(repo.path / ".git/config", "a") as file:
+        file.write(filler * rng.choice([1, 9_000, 12_000, 45_000]) + section)
+    (repo.path / ".git/info/attributes").write_text("conv.py filter=evil\n")
+    repo.write("conv.py", f"{WORD} = 3\n")
+
+
+def _secrets(repo: Repo, rng: random.Random) -> None:
+    for name in rng.sample(sorted(set(SECRETS) - NOT_NAMES), 8):
+        folder = rng.choice(["", "deploy/", "a b/ü/"])
+        repo.write(folder + name, f"password = {SECRET}\n")
+    repo.git("add", "-f", "-A")
+    repo.git("commit", "-qm", "secrets")
+    repo.write(rng.choice(["new/.env", "id_ed25519", ".ssh/other"]), f"{SECRET}\n")
+
+
+def _edits(repo: Repo, rng: random.Random) -> None:
+    """Edits that are not committed: more than an answer overlays, where limits are low."""
+    for number in range(rng.choice([2, 25, 60])):
+        repo.write(f"edit{number}.py", f"{WORD} = {number}\n")
+    repo.write("lib.py", f"def {WORD}():\n    return {rng.random()}\n")
+
+
+def _large(repo: Repo, rng: random.Random) -> None:
+    """A text that is larger than what is indexed, the word at its end."""
+    size = rng.choice([1 << 20, 5 << 20])
+    repo.write(rng.choice(["large.txt", "large.py"]), "x = 1\n" * (size // 6) + f"{WORD}\n")
+    repo.commit()
+
+
+def _binary(repo: Repo, rng: random.Random) -> None:
+    repo.write("late.bin", f"{WORD}\n".encode() + b"x\n" * 5_000 + b"\0\n" + WORD.encode())
+    repo.write(WIDE, f"{WORD}\n".encode("utf-16"))
+    repo.commit()
+
+
+KINDS: tuple[Kind, ...] = (
+    *(_repeated, _same_size_filter, _big_config, _secrets, _edits, _large, _binary),
+)
+
+
+@contextmanager
+def _limits(rng: random.Random) -> Iterator[bool]:
+    """Lower some limits; True if one is low."""
+    kept = (trees.MAX_ENTRIES, envelope.MAX_PATHS, envelope.MAX_EXTRACTED, envelope.MAX_BYTES)
+    low = rng.random() < 0.6
+    if low:
+        trees.MAX_ENTRIES = rng.choice([kept[0], 40, 90])
+        envelope.MAX_PATHS = rng.choice([kept[1], 10])
+        envelope.MAX_EXTRACTED = rng.choice([kept[2], 5])
+        envelope.MAX_BYTES = rng.choice([kept[3], 100])
+    try:
+        yield low
+    finally:
+        trees.MAX_ENTRIES, envelope.MAX_PATHS, envelope.MAX_EXTRACTED, envelope.MAX_BYTES = kept
+
+
+def _on_disk(repo: Repo) -> set[tuple[str, int]]:
+    """The lines that hold the word, by the bytes of every file that git would show."""
+    listed = repo.git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    found = set()
+    for path in filter(None, listed):
+        data = (repo.path / path).read_bytes() if (repo.path / path).is_file() else b""
+        if b"\0" not in data[:8000]:
+            lines = enumerate(data.split(b"\n"), 1)
+            found |= {(path, number) for number, line in lines if WORD.encode() in line}
+    return found
+
+
+def _check(repo: Repo, clock: Clock) -> None:
+    """Ask, and compare what the answers say of themselves with the disk."""
+    real = _on_disk(repo)
+    with open_tree(repo.worktree, ".") as view:
+        lines: Any = grep(view, GrepQuery(GrepPattern(WORD, fixed=True)))
+        uses: Any = find_references(view, ReferenceQuery(WORD, limit=10_000))
+        hits: Any = search(view, SECRET, 50)
+        leaked: Any = grep(view, GrepQuery(GrepPattern(SECRET, fixed=True)))
+    shown = {(row["path"], row["line"]) for row in lines["results"]}
+    assert shown - real <= {(WIDE, 1)}, ("not on disk", shown - real)
+    missing = real - shown
+    state = lines["freshness"]
+    named = sum(lines["notSearched"].values())
+    if len({path for path, _ in missing}) > named:
+        assert not state["exact"], ("exact without", sorted(missing)[:5], state)
+        assert state.get("leftOut"), ("left out and not counted", state)
+        clock.count("left out")
+    told = {(row["path"], row["line"]) for part in PARTS for row in uses[part]}
+    if uses["complete"]:
+        assert real <= told, ("complete without", sorted(real - told)[:5])
+        clock.count("complete")
+    assert not leaked["results"], ("a secret is shown", leaked["results"])
+    assert not any(SECRET in row["snippet"] for row in hits["results"]), hits
+
+
+def _assert_not_stored(repo: Repo) -> None:
+    for folder, _, names in os.walk(repo.worktree.store):
+        for name in names:
+            data = Path(folder, name).read_bytes()
+            assert SECRET.encode() not in data, (folder, name)
+
+
+def policies(clock: Clock, rng: random.Random, folder: Path) -> None:
+    """One to three kinds at once, with limits as they are or lower."""
+    config = Path(os.environ["HOME"], ".gitconfig")
+    before = config.read_bytes()
+    while clock.goes_on():
+        repo = Repo(folder / f"r{clock.counts['cases']}" / "repo")
+        kinds = rng.sample(KINDS, rng.randint(1, 3))
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        try:
+            repo.init()
+            repo.write("lib.py", f"def {WORD}():\n    return 1\n")
+            repo.commit()
+            for kind in sorted(kinds, key=lambda kind: kind is _big_config):
+                kind(repo, rng)
+            executed = repo.path.parent / EXECUTED
+            executed.unlink(missing_ok=True)  # git itself may run it
+            with _limits(rng) as low:
+                repo.index()
+                _check(repo, clock)
+            _assert_not_stored(repo)
+            assert not executed.exists(), "a reader ran a filter of the repository"
+            clock.count("limits lowered", int(low))
+        except (AssertionError, GitIndexError, GateClosed) as error:
+            raise AssertionError(f"{names}: {error!r}") from error
+        finally:
+            config.write_bytes(before)
+        for kind in kinds:
+            clock.count(kind.__name__.strip("_").replace("_", " "))
+        clock.count()
+        shutil.rmtree(repo.path.parent)
