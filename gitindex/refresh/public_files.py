@@ -88,18 +88,18 @@ def refuse_older_writer(worktree: Worktree) -> None:
         )
 
 
-def publish_status(worktree: Worktree, marker: CompletionMarker) -> None:
-    """Write the fresh status, then the stale one that a hook writes over it.
+def publish_status(worktree: Worktree, marker: CompletionMarker, make: bool = True) -> None:
+    """Write the fresh status, then the stale one that a hook writes over it; see `write_public`.
 
     A checkout may have brought a tracked `.llmc/` meanwhile: that is left alone.
     """
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
     with contextlib.suppress(TrackedFolder):
         refuse_tracked(worktree)
-        _put(worktree, fresh, fresh._replace(index_state=IndexState.STALE))
+        _put(worktree, fresh, fresh._replace(index_state=IndexState.STALE), make)
 
 
-def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
+def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord, make: bool) -> None:
     """Write a status, then the one that ends it.
 
     In this order, and with the spool looked at last: a hook appends its event before it writes,
@@ -108,9 +108,9 @@ def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord) -> None:
     Both are equally long: a hook writes the one over the other, and nothing may be left behind it.
     """
     text = render_status(status)
-    write_public(worktree, path_of(worktree.root), text)
+    write_public(worktree, path_of(worktree.root), text, make)
     ends = render_status(stale).rstrip().ljust(len(text) - 1) + b"\n"
-    write_public(worktree, worktree.stale_status, ends)
+    write_public(worktree, worktree.stale_status, ends, make)
     if status.index_state is not IndexState.ERROR and os.path.exists(worktree.spool):
         mark_stale(worktree)
 
@@ -137,9 +137,9 @@ def write_state(
         os.truncate(worktree.stale_status, 0)  # and a removed one would have to be made again
     status = _status(worktree, state, at, commit, error)
     if state is IndexState.ERROR:  # the next event ends it: HEAD is another one then
-        _put(worktree, status, _status(worktree, IndexState.STALE, at, commit))
+        _put(worktree, status, _status(worktree, IndexState.STALE, at, commit), make)
     else:
-        write_public(worktree, path_of(worktree.root), render_status(status))
+        write_public(worktree, path_of(worktree.root), render_status(status), make)
 
 
 def note_progress(worktree: Worktree, kind: BuildKind, phase: str, percent: float | None) -> None:

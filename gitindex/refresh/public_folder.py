@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import time
+from errno import ENOENT
 from io import FileIO
 
 from gitindex.base.atomic_file import sweep_temporaries, write_atomic
@@ -21,7 +22,7 @@ LITTER_SECONDS = 60.0
 REMOVAL_SECONDS = 0.2
 """Longer than `rm -rf` takes from the first of our files to their folder."""
 QUIET_SECONDS = 1.0
-"""Nothing appeared in or left the root of a work tree for so long: nobody is removing it."""
+"""Nothing appeared in or left a work tree's root and `.llmc/` for so long: nobody is removing them."""
 PIECE = 1 << 16
 """Bytes of git's index that are read at first; then as many as were read so far."""
 _lacking: dict[str, tuple[int, ...]] = {}
@@ -115,11 +116,13 @@ def _is_being_removed(worktree: Worktree) -> bool:
     """Is the work tree gone, or about to be? One that had the folder before was changed just now, when
     somebody removed it: alone, or as the first of many."""
     quiet = not os.path.exists(worktree.stamp)
-    while os.path.lexists(os.path.join(worktree.root, ".git")):
-        age = time.time() - os.stat(worktree.root).st_mtime
-        if quiet or not 0 <= age < QUIET_SECONDS:
-            return False
-        time.sleep(QUIET_SECONDS / 10)
+    with contextlib.suppress(FileNotFoundError):
+        while os.path.lexists(os.path.join(worktree.root, ".git")):
+            folders = (worktree.root, worktree.llmc)
+            changed = max(os.stat(path).st_mtime for path in folders if os.path.exists(path))
+            if quiet or not 0 <= time.time() - changed < QUIET_SECONDS:
+                return False
+            time.sleep(QUIET_SECONDS / 10)
     return True
 
 
@@ -130,11 +133,11 @@ def may_make_folder(worktree: Worktree) -> bool:
     )
 
 
-def write_public(worktree: Worktree, path: str, data: bytes) -> None:
+def write_public(worktree: Worktree, path: str, data: bytes, make: bool = True) -> None:
     """Write into `.llmc/` by one rename; the temporary file lies in the store.
 
     FileNotFoundError if files of ours vanish meanwhile: then the folder is being removed. Ours has
-    its `.gitignore` from the first moment.
+    its `.gitignore` from the first moment. Without `make` the file was there before this run.
     """
     ignore = os.path.join(worktree.llmc, ".gitignore")
 
@@ -143,6 +146,8 @@ def write_public(worktree: Worktree, path: str, data: bytes) -> None:
             os.lstat(ignore)
 
     existing = os.path.lexists(path)
+    if not (existing or make) and _is_being_removed(worktree):
+        raise FileNotFoundError(ENOENT, "the worktree was removed", path)
     write_atomic(path, data, scratch=worktree.store, ready=ready, existing=existing)
 
 

@@ -172,7 +172,7 @@ class WorktreeWriter:
             said.last_indexed_commit,
         ):
             remove(self.worktree.failure)
-            public_files.publish_status(self.worktree, marker)
+            public_files.publish_status(self.worktree, marker, make=self._first)
 
     def _note_failure(self, message: str, commit: str | None) -> None:
         def note() -> None:

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -77,15 +78,46 @@ def test_a3_the_folder_is_not_made_again_while_it_is_removed(quiet: Repo) -> Non
     assert not (quiet.path / LLMC).exists()
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_i45_a_public_file_that_was_removed_is_made_again_only_where_nothing_else_goes(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    """`rm -rf` takes the stale status first, and the rest while a runner publishes."""
+    worktree = quiet.worktree
+    monkeypatch.setattr(public_folder, "QUIET_SECONDS", 0.3)
+    os.unlink(worktree.stale_status)
+    assert not os.path.exists(worktree.stale_status)
+    if not alone:
+        # somebody is at work in the root all the time, until its `.git` is gone
+        looks = iter(range(9))
+
+        def goes_on(_seconds: float) -> None:
+            os.utime(quiet.path)
+            if next(looks) == 5:
+                (quiet.path / ".git").rename(quiet.path / "gone")
+
+        monkeypatch.setattr(public_folder.time, "sleep", goes_on)
+    write = partial(
+        public_folder.write_public, worktree, worktree.stale_status, b"{}\n", make=False
+    )
+    if alone:
+        write()
+        assert os.path.exists(worktree.stale_status)
+    else:
+        with pytest.raises(FileNotFoundError):
+            write()
+        assert not os.path.exists(worktree.stale_status)
+
+
 def test_a3_a_short_job_writes_the_status_once(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
 
-    def note(worktree: Worktree, path: str, data: bytes) -> None:
+    def note(worktree: Worktree, path: str, data: bytes, make: bool) -> None:
         if path == status_file.path_of(worktree.root):
             written.append(json.loads(data)["index_state"])
-        public_folder.write_public(worktree, path, data)
+        public_folder.write_public(worktree, path, data, make)
 
     monkeypatch.setattr(public_files, "write_public", note)
     quiet.write("b.py", "y = 1\n")

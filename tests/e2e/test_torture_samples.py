@@ -23,6 +23,7 @@ from tests.torture.kills import kill_points
 from tests.torture.looks import looks
 from tests.torture.mutants import ROOT
 from tests.torture.oracle import Oracle, answers
+from tests.torture.policies import policies
 from tests.torture.power import cuts_of_a_lying_disk, power_cuts
 from tests.torture.remedies import HALVES, NAMES, ask, put_back, remedies
 from tests.torture.remedies import Subject as DamagedSubject
@@ -127,6 +128,11 @@ def test_without_the_names_of_the_halves_an_old_one_answers_wrong(
         subject.close()
 
 
+@pytest.mark.promise("I-34", "I-37", "I-43", cases=8, suite="policies")
+def test_policies(tmp_path: Path) -> None:
+    policies(Clock(cases=8), random.Random(SEED), tmp_path)
+
+
 @pytest.mark.promise("I-45", cases=8, suite="removals")
 def test_removals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.torture.removals.LATE", 1.5)
@@ -210,6 +216,7 @@ def test_every_suite_is_sampled() -> None:
         java_programs,
         python_programs,
         typescript_programs,
+        policies,
         remedies,
         removals,
         shortages,

@@ -28,6 +28,7 @@ GOALS = {
     "java_programs.cases": 2_500,
     "kill_points.cases": 1_000,
     "lying_packs.kinds": 200,
+    "policies.cases": 300,
     "power_cuts.cases": 250,
     "python_programs.cases": 2_500,
     "remedies.cases": 20_000,

@@ -126,7 +126,8 @@ def _prepare(path: Path, files: int) -> Repo:
 
 def race(repo: Repo, before: str, remover: str, seconds: float) -> list[str]:
     """Remove at this moment: what the remover said, and what was there afterwards."""
-    path = repo.path.parent / "removed"
+    path = repo.path.parent / f"removed-{os.getpid()}"
+    repo.wait_idle()  # a runner of an earlier case
     BEFORE[before](repo, path)
     time.sleep(seconds)  # the race itself: no condition to wait for
     said = REMOVERS[remover](repo, path)
