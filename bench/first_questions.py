@@ -21,6 +21,8 @@ from gitindex.query.explore import explore
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.memory import SearchMemory
+from gitindex.questions.explore import budget_of
+from gitindex.questions.ink import Ink
 from gitindex.view.tree import TreeView, open_tree
 
 ASKED = int(os.environ.get("GITINDEX_BENCH_QUESTIONS", "100"))
@@ -90,6 +92,7 @@ def _warm(
 ) -> dict[str, list[float]]:
     """Milliseconds in one process, each question once."""
     lexical, binding = SearchMemory(), Memory()
+    budget = budget_of(TOKENS, 0, Ink())
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
         find_references(view, ReferenceQuery("nosuchnameatall"), binding)
         return {
@@ -97,7 +100,7 @@ def _warm(
                 _took(lambda n: find_references(view, ReferenceQuery(n), binding), n) for n in names
             ],
             "explore": [
-                _took(lambda q: explore(view, q, TOKENS, (), (lexical, binding)), q)
+                _took(lambda q: explore(view, q, budget, (), (lexical, binding)), q)
                 for q in questions
             ],
             "callers": [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.cli.progress import patience, progress_bar
-from gitindex.cli.shown_path import named_path, named_place
+from gitindex.cli.shown_path import named_path, named_place, shown_path
 from gitindex.questions.here import Here
 
 if TYPE_CHECKING:
@@ -31,3 +31,7 @@ class ShellHere(Here):
     def placed(self, symbol: str) -> str:
         """Return FILE:LINE or FILE#NAME relative to the root; a plain name as it is."""
         return named_place(self.path, symbol)
+
+    def shown(self, path: str) -> str:
+        """Return a path relative to the current folder."""
+        return shown_path(path)

@@ -1,126 +1,350 @@
-"""Answer a question within a budget: the best places with code, their uses and their tests."""
+"""Answer a question within a budget: the best parts of the best files, who uses them, what they use."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import is_test
+from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import decode_text
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import brief_references
+from gitindex.query.search.definitions import TYPES, WEAK
+from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import SearchMemory
-from gitindex.query.search.query_text import Filters
-from gitindex.query.search.search import search
+from gitindex.query.search.passages import Passage
+from gitindex.query.search.query_text import Filters, Query
+from gitindex.query.search.search import FileSearch, Ranked
+from gitindex.store.connection import marks
 from gitindex.view.tree import TreeView
 
-CHARS_PER_TOKEN = 4
-PLACES = 8
-"""Search results that are examined."""
-FOLLOWED = 3
-"""Results whose uses are looked up."""
-CODE_LINES = 120
-USES = 8
-TESTS = 8
-FRAME = 60
-"""Characters for the last line of a text."""
-FILES = 60
-"""Files whose uses of one definition are bound, the nearest first: eight callers and tests are shown. The
-uses in others are counted as possible."""
+FILES = 10
+"""Best files whose parts compete for the budget."""
+PER_FILE = 8
+SHARPNESS = 4.0
+"""How much more a part counts than one of the same file with a lower score."""
+LENGTH = 0.5
+"""How much a long part counts less than a short one of the same worth: it takes the room of others."""
+LITTLE = 0.02
+"""Share of the best part's worth below which a part is not shown."""
+LONGEST, SHORTEST = 90, 6
+"""Lines of one part at most, and those that a window must have to be shown."""
+AROUND = 3
+"""Lines around a definition of one line."""
+CLOSE = 3
+"""Parts of a file with fewer lines between them are shown as one."""
+FOLLOWED = 2
+"""Definitions whose uses are looked up."""
+USES, TESTS, CALLED, SIBLINGS, ALSO = 5, 4, 8, 8, 6
+BOUND_FILES = 40
+"""Files in which the uses of one definition are bound, the nearest first; uses in others are possible."""
 LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""
+_CALL = compile_later(r"\b([A-Za-z_]\w{2,})\s*\(")
 
 Row = dict[str, Any]
+
+
+class Part(NamedTuple):
+    """A part of a file that competes for the budget."""
+
+    worth: float
+    row: Ranked
+    passage: Passage
+
+
+class Budget(NamedTuple):
+    """How much an answer may take, counted as printed."""
+
+    tokens: int
+    lines: int  # 0: no limit
+    fits: Callable[[Row], bool]
 
 
 def explore(
     view: TreeView,
     question: str,
-    tokens: int,
+    budget: Budget,
     below: tuple[str, ...] = (),
     memories: tuple[SearchMemory | None, Memory | None] = (None, None),
 ) -> Row:
-    """Return places for a question with their code and uses, within a budget of tokens."""
-    lexical, finder = memories[0], Finder(view, memories[1], FILES)  # one for all places
-    most = min(PLACES, 2 + tokens // 150)
-    found = search(view, question, most, Filters(below=below), memory=lexical)["results"]
-    texts = view.read({os.fsencode(row["path"]) for row in found})
-    places: list[Row] = []
-    room = tokens * CHARS_PER_TOKEN - FRAME - sum(map(_named, found))  # each is named, shown or not
-    for row in found:
-        data = texts.get(os.fsencode(row["path"]))
-        if data is None:
-            continue
-        place = _place(row, decode_text(data).splitlines(), room)
-        if place is None:
+    """Return parts of files for a question with their code and uses, as much as the budget allows."""
+    found = FileSearch(view, memories[0] or SearchMemory())
+    rows = list(found.read(found.ranked(question, Filters(below=below))[:FILES]))
+    parts = _parts(found, rows)
+    packer = _Packer(view, found, budget.fits)
+    finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
+    for part in parts:
+        if part.worth < LITTLE * parts[0].worth:
             break
-        room -= len(place["code"])
-        if "name" in place and len(places) < FOLLOWED:
-            room -= _add_uses(finder, place, room)
-        places.append(place)
-    shown = {(place["path"], place["startLine"]) for place in places}
-    also = [_also(row) for row in found if (row["path"], row["startLine"]) not in shown]
-    return view.envelope(
-        question=question, tokens=tokens, places=places, also=also, truncated=bool(also)
-    )
+        place = packer.add(part)
+        if place is not None and part.passage.named and len(packer.followed) < FOLLOWED:
+            packer.follow(finder, place)
+    packer.add_siblings(parts)
+    packer.name_others(parts)
+    told: Row = {"warnings": found.warnings} if found.warnings else {}
+    told |= {"question": question, "tokens": budget.tokens, "lines": budget.lines}
+    return view.envelope(**told, **packer.shown(), truncated=packer.truncated)
 
 
-def _place(row: Mapping[str, Any], lines: list[str], room: int) -> Row | None:
-    """Return a result with its definition, cut to the available room; None without room."""
-    first, last = row["startLine"], min(row["endLine"], row["startLine"] + CODE_LINES - 1)
-    code: list[str] = []
-    for line in lines[first - 1 : last]:
-        room -= len(line) + 1
-        if room < 0:
-            break
-        code.append(line)
-    if not code:
+def _parts(found: FileSearch, rows: list[Ranked]) -> list[Part]:
+    """Return the parts of all files, those first that promise most for the room they take."""
+    most = max((row.score for row in rows), default=0.0)
+    shares = [math.exp(row.score - most) for row in rows]
+    parts = []
+    for row, share in zip(rows, shares, strict=True):
+        passages = found.passages(row)[:PER_FILE] or found.shown(_query(row), row)
+        weights = [math.exp(SHARPNESS * (p.score - passages[0].score)) for p in passages]
+        for passage, weight in zip(passages, weights, strict=True):
+            lines = min(LONGEST, passage.last - passage.first + 1)
+            worth = share / sum(shares) * weight / sum(weights) / (4 + lines) ** LENGTH
+            parts.append(Part(worth, row, passage))
+    return sorted(parts, key=lambda part: -part.worth)
+
+
+def _query(row: Ranked) -> Query:
+    assert row.query is not None
+    return row.query
+
+
+class _Packer:
+    """Collects the places of one answer, each only if the answer still fits."""
+
+    def __init__(self, view: TreeView, found: FileSearch, fits: Callable[[Row], bool]) -> None:
+        self._view, self._found, self._fits = view, found, fits
+        self._texts: dict[bytes, list[str]] = {}
+        self._places: list[Row] = []  # in the order of worth
+        self._also: list[Row] = []
+        self._left = False
+        self.followed: set[str] = set()
+
+    @property
+    def truncated(self) -> bool:
+        return self._left or bool(self._also)
+
+    def add(self, part: Part) -> Row | None:
+        """Add a part, or the lines of it with most of the query; return None if none fits."""
+        lines = self._lines(part.row)
+        passage = part.passage
+        room = min(LONGEST, passage.last - passage.first + 1)
+        while room >= min(SHORTEST, passage.last - passage.first + 1):
+            spans = self._spans(part, room)
+            made = [place for span in spans for place in self._new(part, lines, *span)]
+            if not made:
+                return None  # it is shown already
+            self._places += made
+            if self._fits(self.shown()):
+                return made[0]
+            del self._places[-len(made) :]
+            self._left = True
+            room = room * 2 // 3
         return None
-    kept = {
-        name: row[name] for name in ("path", "startLine", "endLine", "name", "kind") if name in row
-    }
-    place = kept | {"code": "\n".join(code), "source": row["source"]}
-    return place | ({"codeTruncated": True} if first + len(code) <= row["endLine"] else {})
+
+    def _spans(self, part: Part, room: int) -> list[tuple[int, int]]:
+        """Return the lines to show of a part: all, or its first line and the best window of it."""
+        passage, named = part.passage, part.passage.named
+        if named and named.kind in TYPES:
+            inner = self._members(part)
+            passage = passage._replace(last=min([passage.last, *inner]))
+        if passage.first == passage.last:
+            return [(max(0, passage.first - AROUND), passage.last + AROUND)]
+        if passage.last - passage.first < room:
+            return [(passage.first, passage.last)]
+        ranker = self._found.ranker(part.row)
+        first, last = ranker.best_lines(part.row.text.data, passage, room)
+        start = named.line if named else first
+        if first <= start + CLOSE:
+            return [(min(first, start), min(first, start) + room - 1)]
+        return [(start, start), (first, last)]
+
+    def _members(self, part: Part) -> list[int]:
+        """Return the first lines of the functions and types inside of a definition."""
+        named = part.passage.named
+        assert named is not None
+        return [
+            d.line
+            for d in self._found.definitions(part.row)
+            if d.kind not in WEAK and named.start_line < d.start_line <= named.end_line
+        ]
+
+    def _new(self, part: Part, lines: list[str], first: int, last: int) -> Iterator[Row]:
+        """Yield the lines of a span that no place shows yet, as places."""
+        path = part.row.candidate.path
+        taken = [(p["startLine"] - 1, p["lastLine"] - 1) for p in self._places if p["key"] == path]
+        at = first
+        for start, stop in sorted(taken):
+            if start > at:
+                yield from self._place(part, lines, at, min(last, start - 1))
+            at = max(at, stop + 1)
+        yield from self._place(part, lines, at, last)
+
+    def _place(self, part: Part, lines: list[str], first: int, last: int) -> Iterator[Row]:
+        code = lines[first : last + 1]
+        while code and not code[0].strip():
+            del code[0]
+            first += 1
+        while code and not code[-1].strip():
+            del code[-1]
+        if not code:
+            return
+        passage, candidate = part.passage, part.row.candidate
+        text = "\n".join(code)
+        place: Row = {**path_fields(candidate.path), "startLine": first + 1}
+        place |= {"endLine": max(passage.last + 1, first + len(code))}
+        if passage.named:
+            place |= {"name": passage.named.name, "kind": passage.named.kind}
+            place |= {"symbol": f"{place['path']}#{passage.named.qualified}"}
+        place |= {
+            "why": _why(_query(part.row), text, place.get("name", "")),
+            "code": text,
+            "source": candidate.source,
+        }
+        place |= {"key": candidate.path, "lastLine": first + len(code), "worth": part.worth}
+        yield place
+
+    def _lines(self, row: Ranked) -> list[str]:
+        path = row.candidate.path
+        if path not in self._texts:
+            self._texts[path] = decode_text(row.text.data).replace("\r\n", "\n").split("\n")
+        return self._texts[path]
+
+    def shown(self) -> Row:
+        """Return the fields of the answer: places by file, neighbours joined."""
+        order = {key: n for n, key in enumerate(dict.fromkeys(p["key"] for p in self._places))}
+        ordered = sorted(self._places, key=lambda p: (order[p["key"]], p["startLine"]))
+        merged: list[Row] = []
+        for place in ordered:
+            last = merged[-1] if merged else None
+            if last and last["key"] == place["key"]:
+                between = self._texts[place["key"]][last["lastLine"] : place["startLine"] - 1]
+                if len(between) < CLOSE:
+                    merged[-1] = _joined(last, place, between)
+                    continue
+            merged.append(place)
+        places = [
+            {name: value for name, value in place.items() if name not in _INNER} | _cut(place)
+            for place in merged
+        ]
+        return {"places": places, "also": list(self._also)}
+
+    def follow(self, finder: Finder, place: Row) -> None:
+        """Add callers, callees and tests of a definition, as far as they fit."""
+        if place["symbol"] in self.followed:
+            return
+        self.followed.add(place["symbol"])
+        uses = brief_references(finder, place["symbol"], LOOKED_AT)
+        tests = list(dict.fromkeys(row["path"] for row in uses.rows if is_test(row["path"])))
+        callers = [row for row in uses.rows if not is_test(row["path"])]
+        place |= {"complete": uses.complete, "absent": uses.absent}
+        counts = {"moreCallers": len(callers), "uncertain": uses.possible, "unexamined": uses.left}
+        if not self._put(place, {name: n for name, n in counts.items() if n}):
+            return
+        for row in _with_text(self._view, callers[:USES]):
+            if not self._extend(place, "callers", row):
+                break
+            place["moreCallers"] -= 1
+        for row in self._called(place):
+            if not self._extend(place, "callees", row):
+                break
+        for path in tests[:TESTS]:
+            if not self._extend(place, "tests", path):
+                break
+        place.setdefault("callers", [])
+        place.setdefault("tests", [])
+        if not place.get("moreCallers"):
+            place.pop("moreCallers", None)
+
+    def _put(self, place: Row, fields: Row) -> bool:
+        place |= fields
+        if self._fits(self.shown()):
+            return True
+        for name in fields:
+            del place[name]
+        return False
+
+    def _extend(self, place: Row, field: str, value: Any) -> bool:
+        place.setdefault(field, []).append(value)
+        if self._fits(self.shown()):
+            return True
+        place[field].pop()
+        return False
+
+    def _called(self, place: Row) -> list[Row]:
+        """Return what a definition calls: names that the tree defines once."""
+        names = [n for n in dict.fromkeys(_CALL.findall(place["code"])) if n != place["name"]]
+        rows = self._view.rows(
+            "SELECT n.text, min(l.path), min(s.line), count(*) FROM {names} n CROSS JOIN {symbols} s"
+            " ON s.name_id=n.id CROSS JOIN {live} l ON l.blob_id=s.blob_id"
+            f" WHERE n.text IN ({marks(names[: CALLED * 4])}) GROUP BY n.text HAVING count(*)=1",
+            *names[: CALLED * 4],
+        )
+        known = {
+            name: {"name": name, **path_fields(path), "line": line + 1}
+            for name, path, line, _ in rows
+        }
+        shown = {
+            (p["path"], n) for p in self._places for n in range(p["startLine"], p["lastLine"] + 1)
+        }
+        found = [known[name] for name in names if name in known]
+        return [row for row in found if (row["path"], row["line"]) not in shown][:CALLED]
+
+    def add_siblings(self, parts: Iterable[Part]) -> None:
+        """Add names of further definitions of the best file."""
+        if not self._places:
+            return
+        best = self._places[0]
+        rows = [p.row for p in parts if p.row.candidate.path == best["key"]]
+        mine = [p for p in self._places if p["key"] == best["key"]]
+        shown = {n for p in mine for n in range(p["startLine"], p["lastLine"] + 1)}
+        listed = self._found.definitions(rows[0]) if rows else []
+        others = [d for d in listed if d.is_top and d.kind not in WEAK and d.line + 1 not in shown]
+        for named in others[:SIBLINGS]:
+            if not self._extend(best, "siblings", {"name": named.name, "line": named.line + 1}):
+                break
+
+    def name_others(self, parts: Iterable[Part]) -> None:
+        """Name the next best parts that are not shown."""
+        shown = {place["key"] for place in self._places}
+        others = {p.row.candidate.path: p for p in parts if p.row.candidate.path not in shown}
+        for part in list(others.values())[:ALSO]:
+            passage = part.passage
+            line = passage.named.line if passage.named else passage.first
+            row = {**path_fields(part.row.candidate.path), "line": line + 1}
+            if passage.named:
+                row |= {"name": passage.named.name, "kind": passage.named.kind}
+            self._also.append(row)
+            if not self._fits(self.shown()):
+                self._also.pop()
+                self._left = True
+                return
 
 
-def _add_uses(finder: Finder, place: Row, room: int) -> int:
-    """Add callers, tests and uncertain places; return the characters they take."""
-    told = brief_references(finder, f"{place['path']}#{place['name']}", LOOKED_AT)
-    uses = told.rows
-    tests = list(dict.fromkeys(row["path"] for row in uses if is_test(row["path"])))
-    callers = [row for row in uses if not is_test(row["path"])]
-    room -= (spent := len(place["path"]) + len(place["name"]) + 120)  # counts, and where to ask
-    shown = list(_within(_with_text(finder.view, callers[:USES]), room))
-    room -= (taken := sum(map(_said, shown)))
-    listed: list[str] = []
-    for path in tests[:TESTS]:
-        if (room := room - len(path) - 2) >= 0:
-            listed.append(path)
-    place |= {
-        "callers": shown,
-        "tests": listed,
-        "complete": told.complete,
-        "absent": told.absent,
-    }
-    if len(callers) > len(shown):
-        place["moreCallers"] = len(callers) - len(shown)
-    if told.possible:
-        place["uncertain"] = told.possible
-    if told.left:
-        place["unexamined"] = told.left
-    return spent + taken + sum(len(path) + 2 for path in listed)
+_INNER = ("key", "lastLine", "worth", "symbol")
 
 
-def _named(row: Mapping[str, Any]) -> int:
-    """Return the characters of the line that names a place."""
-    return len(row["path"]) + len(row.get("name", "")) + len(row.get("kind", "")) + 24
+def _why(query: Query, text: str, name: str) -> list[str]:
+    """Return the words of the query that a text has in any form, those of its name left out."""
+    lowered, named = text.lower(), name.lower()
+    needles = {needle_of(w.terms[0]): w.text for w in query.words}
+    return [word for n, word in needles.items() if n in lowered and n not in named]
 
 
-def _said(row: Mapping[str, Any]) -> int:
-    """Return the characters of the line that shows a use."""
-    return len(row["text"]) + len(row["path"]) + len(row.get("enclosing", "")) + 32
+def _joined(one: Row, two: Row, between: list[str]) -> Row:
+    """Return two places that follow each other as one, named like the better of them."""
+    better, other = (one, two) if one["worth"] >= two["worth"] else (two, one)
+    code = "\n".join([one["code"], *between, two["code"]])
+    why = list(dict.fromkeys([*better["why"], *other["why"]]))
+    lines = {"startLine": one["startLine"], "endLine": max(one["endLine"], two["endLine"])}
+    return other | better | lines | {"code": code, "why": why, "lastLine": two["lastLine"]}
+
+
+def _cut(place: Mapping[str, Any]) -> Row:
+    return {"codeTruncated": True} if place["lastLine"] < place["endLine"] else {}
 
 
 def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
@@ -133,15 +357,3 @@ def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
             text = lines[row["line"] - 1] if row["line"] <= len(lines) else ""
         kept = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
         yield kept | {"text": text.strip()[:240]}
-
-
-def _within(rows: Iterator[Row], room: int) -> Iterator[Row]:
-    for row in rows:
-        room -= _said(row)
-        if room < 0:
-            return
-        yield row
-
-
-def _also(row: Mapping[str, Any]) -> Row:
-    return {name: row[name] for name in ("path", "line", "name", "kind") if name in row}

@@ -4,36 +4,49 @@ from __future__ import annotations
 
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Ink
 from gitindex.questions.table import AT, Question, Wire, argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from gitindex.query.explore import Budget
     from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
 
 
+CHARS_PER_TOKEN = 4
+LAST_LINE = 60
+"""Characters kept for the last line, about freshness."""
+
+
 def ask(here: Here, asked: Params) -> dict[str, Any]:
-    """Return the best places for a question, with their code, uses and tests."""
+    """Return the best parts of files for a question, with their code, uses and tests."""
     from gitindex.query.explore import explore
 
+    ink = Ink(path=safe_text) if here.agent else Ink(80, path=here.shown)
     with here.tree() as view:
         memories = (here.memories.lexical, here.memories.binding)
-        return explore(view, asked["query"], asked["tokens"], here.below(view), memories)
+        budget = budget_of(asked["tokens"], asked["lines"], ink)
+        return explore(view, asked["query"], budget, here.below(view), memories)
+
+
+def budget_of(tokens: int, lines: int, ink: Ink) -> Budget:
+    """Return a budget that counts what this reader is shown."""
+    from gitindex.query.explore import Budget
+
+    def fits(answer: dict[str, Any]) -> bool:
+        printed = [*_printed(answer, ink)]
+        room = tokens * CHARS_PER_TOKEN - LAST_LINE
+        return sum(map(len, printed)) + len(printed) <= room and (not lines or len(printed) < lines)
+
+    return Budget(tokens, lines, fits)
 
 
 def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     """Yield the places with their uses, then those that are only named."""
-    for number, place in enumerate(answer["places"]):
-        if number and ink.width:
-            yield ""
-        yield from _code(place, ink)
-        yield from _uses(place, ink)
-    for row in answer["also"]:
-        name = f"  {safe_text(row['name'])}" if "name" in row else ""
-        yield ink.paint("dim", f"also {ink.place(row)}{name}")
+    yield from _printed(answer, ink)
     if not answer["places"]:
         yield "nothing found"
     if ink.width:
@@ -44,15 +57,31 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield ink.paint("dim", f"-- {many}; {freshness['state']}{laid}")
 
 
-def _code(place: dict[str, Any], ink: Ink) -> Iterator[str]:
-    lines = f"{place['startLine']}-{place['endLine']}"
+def _printed(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    path = ""
+    for place in answer["places"]:
+        if path and ink.width and place["path"] != path:
+            yield ""
+        yield from _code(place, ink, place["path"] == path)
+        yield from _uses(place, ink)
+        path = place["path"]
+    for row in answer["also"]:
+        name = f"  {safe_text(row['name'])}" if "name" in row else ""
+        yield ink.paint("dim", f"also {ink.place(row)}{name}")
+
+
+def _code(place: dict[str, Any], ink: Ink, same_file: bool) -> Iterator[str]:
+    first = place["startLine"]
+    lines = f"{first}-{first + place['code'].count(chr(10))}"
     named = ""
     if "name" in place:
         name = ink.paint("name", safe_text(place["name"]))
         named = f"  {ink.paint('kind', place['kind'])} {name}"
-    mark = "" if ink.width else "## "
+    why = f"  ({', '.join(map(safe_text, place['why']))})" if place["why"] else ""
     path = ink.path(place["path"])
-    yield f"{mark}{ink.paint('path', path)}:{ink.paint('line', lines)}{named}"
+    shown = "…" if same_file else ink.paint("path", path)
+    mark = "" if ink.width else "## "
+    yield f"{mark}{shown}:{ink.paint('line', lines)}{named}{ink.paint('dim', why)}"
     for number, line in enumerate(place["code"].split("\n"), place["startLine"]):
         if ink.width:
             shown = safe_text(line.replace("\t", "    "))
@@ -60,7 +89,7 @@ def _code(place: dict[str, Any], ink: Ink) -> Iterator[str]:
         else:
             yield safe_text(line, keep="\t")
     if place.get("codeTruncated") and ink.width:
-        yield ink.paint("dim", f"      … gitindex read {path}:{lines}")
+        yield ink.paint("dim", f"      … gitindex read {path}:{first}-{place['endLine']}")
 
 
 def _uses(place: dict[str, Any], ink: Ink) -> Iterator[str]:
@@ -74,12 +103,18 @@ def _uses(place: dict[str, Any], ink: Ink) -> Iterator[str]:
         name = f"{ink.path(place['path'])}#{safe_text(place['name'])}"
         how = "gitindex refs" if ink.width else "find_references"
         yield f"{lead}<- {place['moreCallers']} more: {how} {name}"
+    if place.get("callees"):
+        called = (f"{safe_text(row['name'])} {ink.place(row)}" for row in place["callees"])
+        yield f"{lead}-> {', '.join(called)}"
     if place.get("tests"):
         yield f"{lead}tests: {', '.join(map(ink.path, place['tests']))}"
     if place.get("uncertain"):
         left = place.get("unexamined")
         more = f", {counted(left, 'files')} not examined" if left else ""
         yield f"{lead}{counted(place['uncertain'], 'possible uses')}{more}"
+    if place.get("siblings"):
+        listed = (f"{safe_text(row['name'])} {row['line']}" for row in place["siblings"])
+        yield f"{lead}beside: {', '.join(listed)}"
 
 
 QUESTION = Question(
@@ -96,12 +131,22 @@ QUESTION = Question(
         option(
             "--tokens -t",
             "tokens",
-            "Budget: 4 characters each.",
+            "Budget: 4 characters each, as printed.",
             "integer",
             default=2_000,
             least=200,
             most=20_000,
             wire=Wire(help="budget"),
+        ),
+        option(
+            "--lines",
+            "lines",
+            "Budget: printed lines; 0 for no limit.",
+            "integer",
+            default=0,
+            least=0,
+            most=5_000,
+            wire=Wire(help="budget of lines, 0: none"),
         ),
         AT,
     ),

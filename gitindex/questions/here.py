@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, nullcontext
 
+from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree, find_worktree
 
@@ -89,6 +90,10 @@ class Here:
     def below(self, _view: TreeView) -> tuple[str, ...]:
         """Return the folders that the answer is limited to; none for the whole tree."""
         return ()
+
+    def shown(self, path: str) -> str:
+        """Return a path as this door prints it."""
+        return safe_text(path)
 
     def folder(self, name: str) -> str:
         """Return the file or folder that an answer is limited to; empty for the whole tree."""

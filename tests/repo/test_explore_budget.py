@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
-from gitindex.query.explore import FILES, USES, explore
+from gitindex.query.explore import BOUND_FILES as FILES
+from gitindex.query.explore import USES, explore
+from gitindex.questions.explore import budget_of, text
+from gitindex.questions.ink import Ink
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
 
 def _place(repo: Repo) -> dict[str, Any]:
     with open_tree(repo.worktree, str(repo.path)) as view:
-        answer = explore(view, "settle the account", 4_000)
+        answer = explore(view, "settle the account", budget_of(4_000, 0, Ink()))
     return next(p for p in answer["places"] if p.get("name") == "settle_account")
 
 
@@ -31,3 +34,87 @@ def test_uses_beyond_the_budget_are_possible(repo: Repo, beyond: int) -> None:
     assert place["complete"] is (beyond == 0)
     assert not place["absent"]
     assert place["moreCallers"] == FILES - 1 - USES
+
+
+SHOP = '''# Licence: everybody may gadget.
+import gadget_import
+
+
+LIMIT = 3
+
+
+class Basket:
+    """Holds goods."""
+
+    def __init__(self, goods):
+        self.goods = goods
+
+    # The discount is taken before tax.
+    def total(self):
+        return sum(self.goods)
+
+
+def ship_basket(basket):
+    first = 1
+{filler}
+    send_parcel_by_courier(basket)
+{filler}
+
+
+def send_parcel_by_courier(basket):
+    return basket
+'''
+
+
+@pytest.fixture
+def shop(repo: Repo) -> Repo:
+    filler = "\n".join(f"    step_{number} = {number}" for number in range(100))
+    repo.write("shop.py", SHOP.format(filler=filler))
+    repo.write("tests/test_shop.py", "from shop import ship_basket\n\nship_basket(1)\n")
+    for number in range(30):
+        repo.write(
+            f"use_{number}.py", "from shop import ship_basket\n\n\nship_basket('a basket')\n"
+        )
+    repo.commit()
+    repo.index()
+    return repo
+
+
+def _asked(repo: Repo, question: str, budget: tuple[int, int], ink: Ink) -> tuple[Any, list[str]]:
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        answer = explore(view, question, budget_of(*budget, ink))
+    return answer, list(text(answer, ink))
+
+
+@pytest.mark.parametrize("ink", [Ink(), Ink(80)], ids=["agent", "terminal"])
+@pytest.mark.parametrize("question", ["ship basket", "Basket", "courier parcel", "step", "gadget"])
+def test_the_budget_holds_for_what_is_printed(shop: Repo, question: str, ink: Ink) -> None:
+    for tokens in (200, 333, 1_000, 4_000):
+        answer, lines = _asked(shop, question, (tokens, 0), ink)
+        assert answer["places"], tokens
+        assert sum(len(line) + 1 for line in lines) <= 4 * tokens
+    for most in (8, 20, 60):
+        answer, lines = _asked(shop, question, (20_000, most), ink)
+        assert len(lines) <= most
+
+
+def test_a_comment_above_belongs_to_its_definition(shop: Repo) -> None:
+    answer, _ = _asked(shop, "discount before tax", (1_000, 0), Ink())
+    first = answer["places"][0]
+    assert first["code"].lstrip().startswith("# The discount is taken"), first
+    assert (first["name"], first["why"]) == ("total", ["discount", "before", "tax"])
+
+
+def test_a_long_definition_is_shown_around_the_hit(shop: Repo) -> None:
+    answer, lines = _asked(shop, "ship basket by courier", (500, 0), Ink())
+    mine = [p for p in answer["places"] if p.get("name") == "ship_basket"]
+    assert [p["code"].split("\n")[0] for p in mine][:1] == ["def ship_basket(basket):"]
+    assert any("    send_parcel_by_courier(basket)" in p["code"] for p in mine)
+    assert any(line.startswith("## …:") for line in lines), "the gap is marked"
+
+
+def test_a_type_before_its_constructor_and_imports_last(shop: Repo) -> None:
+    answer, _ = _asked(shop, "Basket", (1_000, 0), Ink())
+    assert (answer["places"][0]["name"], answer["places"][0]["kind"]) == ("Basket", "class")
+    answer, _ = _asked(shop, "limit", (1_000, 0), Ink())
+    assert len(answer["places"][0]["code"].split("\n")) > 1, "no place of one line"

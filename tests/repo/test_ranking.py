@@ -15,8 +15,8 @@ from gitindex.query.search.candidates import BY_TEXT
 from gitindex.query.search.definition_rows import (
     MAX_ROWS,
     DefinitionMemory,
-    load_definitions,
-    stored_around,
+    innermost,
+    matching_definitions,
 )
 from gitindex.query.search.features import Atom
 from gitindex.query.search.memory import SearchMemory
@@ -151,7 +151,7 @@ def test_a_long_file_is_a_candidate_beside_many_short_ones(tmp_path: Path) -> No
 
 
 def test_a_generated_header_is_not_scored_definition_by_definition(tmp_path: Path) -> None:
-    """SQL bounds the definitions that one query scores, however many match."""
+    """The definitions that one query scores are bounded, however many match."""
     repo = Repo(tmp_path / "repo")
     repo.init()
     lines = (f"#define GADGET_REGISTER_{number} {number}\n" for number in range(3_000))
@@ -159,26 +159,18 @@ def test_a_generated_header_is_not_scored_definition_by_definition(tmp_path: Pat
     repo.write("gadget.c", "int gadget_register(void) { return 0; }\n")
     repo.commit()
     repo.gitindex("index")
+    atoms = [Atom("gadget", 0.5), Atom("register", 0.5)]
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
-        query, ids = (
-            parse_query("gadget register"),
-            [i for (i,) in view.rows("SELECT id FROM {blobs}")],
-        )
-        atoms = [Atom("gadget", 0.5), Atom("register", 0.5)]
-        (known,) = view.rows("SELECT count(*) FROM {symbols}")
-        found = load_definitions(view, query, atoms, ids, len(ids))
-        memory = DefinitionMemory()
-        files = memory.files(view, [(number, "an id") for number in ids])
-        again = load_definitions(view, query, atoms, ids, len(ids), files)
-    assert known[0] > 3_000
-    assert again == found  # the large file stays in the store
-    assert len(files) == len(ids) - 1
+        ids = [i for (i,) in view.rows("SELECT id FROM {blobs}")]
+        files = DefinitionMemory().files(view, [(number, "an id") for number in ids])
+    assert sum(len(file.listed) for file in files.values()) > 3_000
+    found = matching_definitions(files, atoms, (), ids)
     assert sum(map(len, found.values())) == MAX_ROWS
     assert "gadget_register" in {named.name for listed in found.values() for named in listed}
 
 
-def test_what_a_server_remembers_gives_the_same_definitions(tmp_path: Path) -> None:
-    """The store selects by LIKE, memory by the bytes of the names: case, comments, kinds, order."""
+def test_definitions_with_a_word_of_the_query(tmp_path: Path) -> None:
+    """Names in any case, two words of a comment, kinds; the memory returns what the store has."""
     repo = Repo(tmp_path / "repo")
     repo.init()
     repo.write(
@@ -191,16 +183,27 @@ def test_what_a_server_remembers_gives_the_same_definitions(tmp_path: Path) -> N
     repo.write("c.py", 'def other():\n    """Open the socket, ÄÖ."""\n')
     repo.commit()
     repo.gitindex("index")
-    texts = ("open gadget socket", "kind:function gadget", "kind:class", "Socket", "ä_b open")
+    names = {"Gadget", "open_it", "OpenGadget", "gadget_socket_opener"}
+    expected = {
+        "open gadget socket": names | {"other"},
+        "kind:function gadget": {"OpenGadget", "gadget_socket_opener"},
+        "kind:class": {"Gadget"},
+        "Socket": {"gadget_socket_opener"},
+    }
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
-        ids = [i for (i,) in view.rows("SELECT id FROM {blobs}")]
-        files = DefinitionMemory().files(view, [(number, "an id") for number in ids])
-        assert files.keys() == set(ids)
-        for query in map(parse_query, texts):
-            atoms = Rarity(query, {}, 10).atoms(query)
-            stored = load_definitions(view, query, atoms, ids, len(ids))
-            assert stored
-            assert load_definitions(view, query, atoms, ids, len(ids), files) == stored
-        for number in ids:
-            for line in range(4):
-                assert files[number].around(line) == stored_around(view, number, line)
+        blobs = [(number, "an id") for (number,) in view.rows("SELECT id FROM {blobs}")]
+        memory = DefinitionMemory()
+        files = memory.files(view, blobs)
+        assert memory.files(view, blobs) == files
+    ids = [number for number, _ in blobs]
+    for text, named in expected.items():
+        query = parse_query(text)
+        atoms = Rarity(query, {}, 10).atoms(query)
+        found = matching_definitions(files, atoms, query.filters.kinds, ids)
+        assert {d.name for listed in found.values() for d in listed} == named, text
+    [gadget] = [file.listed for file in files.values() if file.listed[0].name == "Gadget"]
+    assert [d and d.name for d in (innermost(gadget, 0), innermost(gadget, 3))] == [
+        "Gadget",
+        "open_it",
+    ]
+    assert innermost(gadget, 9) is None

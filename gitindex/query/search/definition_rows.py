@@ -1,4 +1,4 @@
-"""Definitions with a word of the query: from the store, or from a server's memory of whole files."""
+"""The definitions of candidate files, from the store, and those of them with a word of the query."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from types import MappingProxyType
-from typing import Any, NamedTuple
 
 from gitindex.query.search.definitions import NamedDefinition
 from gitindex.query.search.features import Atom, needle_of
-from gitindex.query.search.query_text import Query
 from gitindex.store.connection import marks
 from gitindex.view.overlay_tables import FIRST_ID
 from gitindex.view.tree import TreeView
@@ -23,10 +20,11 @@ MAX_KEPT = 60_000
 """Definitions in memory."""
 NO_BLOB = 0
 """The number of a blob whose facts are not read yet."""
-MANY = 2_000
-"""The definitions of a file with more of them stay in the store."""
+MANY = 20_000
+"""Further definitions of one file are not ranked."""
+CHUNK = 400
 _FIELDS = (
-    "s.blob_id, s.ordinal, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
+    "s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
     " lower(s.doc), s.line, s.start_line, s.end_line, s.parent<0"
 )
 _Order = tuple[int, int, int, int]
@@ -59,14 +57,14 @@ class FileDefinitions:
 
     def __init__(self, listed: list[NamedDefinition]) -> None:
         self.listed = listed
-        self.lengths = [len(named.qualified) for named in listed]
         self.names = JoinedTexts(named.qualified for named in listed)
         self.docs = JoinedTexts(named.doc for named in listed)
 
-    def around(self, line: int) -> NamedDefinition | None:
-        """Return the innermost definition around a line."""
-        held = [d for d in self.listed if d.start_line <= line <= d.end_line]
-        return min(held, key=lambda d: (-d.start_line, d.end_line), default=None)
+
+def innermost(listed: Iterable[NamedDefinition], line: int) -> NamedDefinition | None:
+    """Return the innermost definition around a line."""
+    around = [d for d in listed if d.start_line <= line <= d.end_line]
+    return min(around, key=lambda d: (-d.start_line, d.end_line), default=None)
 
 
 class DefinitionMemory:
@@ -77,160 +75,77 @@ class DefinitionMemory:
         self._kept = 0
 
     def files(self, view: TreeView, blobs: Iterable[tuple[int, str]]) -> dict[int, FileDefinitions]:
-        """Return the definitions of blobs by id; those of overlaid or very large files are absent.
+        """Return the definitions of blobs by number; those of overlaid files are not kept.
 
         A blob is given by its number and its id in git: numbers of collected blobs are used again.
         """
-        asked = [blob for blob in dict.fromkeys(blobs) if NO_BLOB < blob[0] < FIRST_ID]
-        self._read(view, {number: oid for number, oid in asked if (number, oid) not in self._files})
+        wanted = [blob for blob in dict.fromkeys(blobs) if blob[0] != NO_BLOB]
         found = {}
-        for blob in asked:
+        for blob in wanted:
             if blob in self._files:
                 self._files.move_to_end(blob)
                 found[blob[0]] = self._files[blob]
+        oids = {number: oid for number, oid in wanted if number not in found}
+        for number, listed in _read(view, list(oids)).items():
+            found[number] = FileDefinitions(listed)
+            if number < FIRST_ID:
+                self._files[number, oids[number]] = found[number]
+                self._kept += len(listed)
         while self._kept > MAX_KEPT:
             _, dropped = self._files.popitem(last=False)
             self._kept -= len(dropped.listed)
         return found
 
-    def _read(self, view: TreeView, unknown: dict[int, str]) -> None:
-        if not unknown:
-            return
-        few = "SELECT id FROM {blobs} WHERE symbols<=? AND id IN"
-        listed: dict[int, list[NamedDefinition]] = {
-            number: [] for (number,) in view.rows(f"{few} ({marks(unknown)})", MANY, *unknown)
-        }
+
+def _read(view: TreeView, numbers: list[int]) -> dict[int, list[NamedDefinition]]:
+    listed: dict[int, list[NamedDefinition]] = {number: [] for number in numbers}
+    for at in range(0, len(numbers), CHUNK):
+        part = numbers[at : at + CHUNK]
         rows = view.rows(
-            f"SELECT {_FIELDS} FROM {{symbols}} s WHERE s.blob_id IN ({marks(listed)})"
+            f"SELECT {_FIELDS} FROM {{symbols}} s WHERE s.blob_id IN ({marks(part)}) AND s.ordinal<{MANY}"
             " ORDER BY s.blob_id, s.ordinal",
-            *listed,
+            *part,
         )
-        for number, _, *fields in rows:
+        for number, *fields in rows:
             listed[number].append(NamedDefinition(*fields))
-        for number, found in listed.items():
-            self._files[number, unknown[number]] = FileDefinitions(found)
-            self._kept += len(found)
+    return listed
 
 
-class _DefinitionFilter(NamedTuple):
-    """What a definition must have."""
-
-    needles: list[str]
-    kinds: tuple[str, ...]
-    commented: frozenset[int]  # blobs whose comments are searched too
-
-
-def load_definitions(
-    view: TreeView,
-    query: Query,
+def matching_definitions(
+    files: Mapping[int, FileDefinitions],
     atoms: Sequence[Atom],
-    ids: Sequence[int],
-    commented: int,
-    files: Mapping[int, FileDefinitions] = MappingProxyType({}),
+    kinds: Sequence[str],
+    commented: Iterable[int],
 ) -> dict[int, list[NamedDefinition]]:
-    """Load definitions with a word of the query; for the first few blobs, match comments too.
+    """Return definitions of these kinds with a word of the query in their name, by blob.
 
-    `files`: those blobs whose definitions are in memory.
+    In the `commented` blobs, two words in the comment suffice.
     """
-    kinds, needles = query.filters.kinds, _needles(atoms)
-    if not ids or not (needles or kinds):
-        return {}
-    first = ids[:commented] if len(atoms) > 1 else ids[:0]
-    wanted = _DefinitionFilter(needles, kinds, frozenset(first))
+    needles = [needle.encode() for needle in _needles(atoms)]
+    both = {*commented} if len(atoms) > 1 else set()
     found: list[_Order] = []
-    absent = []
-    for blob_id in dict.fromkeys(ids):
-        known = files.get(blob_id)
-        if known is None:
-            absent.append(blob_id)
-        elif known.listed:
-            found += _selected(blob_id, known, wanted)
-    stored = _stored(view, absent, wanted) if absent else {}
-    found += stored
-    found.sort()
+    for number, file in files.items():
+        listed = file.listed
+        counts = file.names.counts(needles) if needles else dict.fromkeys(range(len(listed)), 0)
+        if number in both:
+            for at, count in file.docs.counts(needles).items():
+                if count > 1:
+                    counts.setdefault(at, 0)
+        if kinds:
+            counts = {at: count for at, count in counts.items() if listed[at].kind in kinds}
+        found += [(-c, len(listed[at].qualified), number, at) for at, c in counts.items()]
     by_blob: dict[int, list[NamedDefinition]] = {}
-    for order in found[:MAX_ROWS]:
-        blob_id = order[2]
-        known = files.get(blob_id)
-        named = stored[order] if known is None else known.listed[order[3]]
-        by_blob.setdefault(blob_id, []).append(named)
+    for _, _, number, at in sorted(found)[:MAX_ROWS]:
+        by_blob.setdefault(number, []).append(files[number].listed[at])
     return by_blob
-
-
-def _selected(blob_id: int, known: FileDefinitions, wanted: _DefinitionFilter) -> list[_Order]:
-    """Do what `_stored` does, for one blob in memory."""
-    needles = [needle.encode() for needle in wanted.needles]
-    counts = known.names.counts(needles) if needles else dict.fromkeys(range(len(known.listed)), 0)
-    if blob_id in wanted.commented:
-        for number, count in known.docs.counts(needles).items():
-            if count > 1:
-                counts.setdefault(number, 0)
-    lengths, kinds = known.lengths, wanted.kinds
-    return [
-        (-count, lengths[number], blob_id, number)
-        for number, count in counts.items()
-        if not kinds or known.listed[number].kind in kinds
-    ]
-
-
-def _stored(
-    view: TreeView, ids: list[int], wanted: _DefinitionFilter
-) -> dict[_Order, NamedDefinition]:
-    """Return the definitions in the store that are wanted, the best of them."""
-    tests = ["1"]
-    values: list[Any] = []
-    patterns = [f"%{needle}%" for needle in wanted.needles]
-    called = "+".join(["(called LIKE ?)"] * len(patterns)) or "0"
-    if patterns:
-        said = "+".join(["(doc LIKE ?)"] * len(patterns))
-        first = [blob_id for blob_id in ids if blob_id in wanted.commented]
-        tests.append(f"(said>0 OR (doc<>'' AND blob_id IN ({marks(first)}) AND ({said})>1))")
-        values += [*first, *patterns]
-    if wanted.kinds:
-        tests.append(f"kind IN ({marks(wanted.kinds)})")
-        values += wanted.kinds
-    # with a limit SQLite works out each qualified name once, and not for every test of it
-    each = (
-        "SELECT blob_id, ordinal, qualified_name AS called, doc, kind FROM {symbols}"
-        f" WHERE blob_id IN ({marks(ids)}) LIMIT -1"
-    )
-    best = (
-        f"SELECT blob_id, ordinal, {called} AS said FROM ({each}) WHERE {' AND '.join(tests)}"
-        f" ORDER BY said DESC, length(called), blob_id, ordinal LIMIT {MAX_ROWS}"
-    )
-    rows = view.rows(
-        f"SELECT {_FIELDS}, f.said FROM ({best}) f CROSS JOIN {{symbols}} s"
-        " ON s.blob_id=f.blob_id AND s.ordinal=f.ordinal",
-        *patterns,
-        *ids,
-        *values,
-    )
-    return {
-        (-said, len(qualified), blob_id, ordinal): NamedDefinition(name, qualified, *fields)
-        for blob_id, ordinal, name, qualified, *fields, said in rows
-    }
-
-
-def stored_around(view: TreeView, blob_id: int, line: int) -> NamedDefinition | None:
-    """Return the innermost definition around a line, from the store."""
-    rows = view.rows(
-        f"SELECT {_FIELDS} FROM {{symbols}} s WHERE s.blob_id=? AND s.start_line<=? AND s.end_line>=?"
-        " ORDER BY s.start_line DESC, s.end_line, s.ordinal LIMIT 1",
-        blob_id,
-        line,
-        line,
-    )
-    return NamedDefinition(*rows[0][2:]) if rows else None
 
 
 def _needles(atoms: Sequence[Atom]) -> list[str]:
     """Return the strings to look for in names: the most distinctive atoms."""
     ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
-    most = ordered[0].share if ordered else 0.0
-    chosen = [
-        needle_of(atom.text)
-        for atom in ordered
-        if atom.share >= most / 10 and (len(atom.text) > 1 or len(atoms) == 1)
-    ]
+    least = ordered[0].share / 10 if ordered else 0.0
+    few = len(atoms) == 1
+    telling = [a.text for a in ordered if a.share >= least and (few or len(a.text) > 1)]
+    chosen = [needle_of(text) for text in telling]
     alone = [n for n in chosen if not any(other in n and other != n for other in chosen)]
     return [needle for needle in dict.fromkeys(alone) if needle.isalnum()][:MAX_NEEDLES]

@@ -55,7 +55,6 @@ class DefinitionFeatures(NamedTuple):
     """Features of the definitions of one file, each between 0 and 1."""
 
     exact: float = 0.0  # a name equals a word of the query
-    best: float = 0.0  # the best one: its name, its class, its comment
     doc: float = 0.0  # share of the query in one comment
     phrase: float = 0.0  # words that are adjacent in the query and in a name
     qualified: float = 0.0  # the query is a qualified name
@@ -86,29 +85,25 @@ class DefinitionMatcher:
         self, found: Iterable[NamedDefinition]
     ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
         """Return the features of a file's definitions, and the definitions, best first."""
-        exact = best = doc = phrase = qualified = called = 0.0
-        known, scored = self._names, list[ScoredDefinition]()
-        for named in found:
-            factor = _KIND_FACTORS.get(named.kind, OTHER_KIND)
-            name = known.get(named.name) or self._look_at(named.name)
-            commented = self._commented(named.doc) if named.doc else 0.0
-            one = self._score(named, name, factor, commented)
-            scored.append(one)
-            if one.score > best:
-                best = one.score
-            if one.exact > exact:
-                exact = one.exact
-            if commented > doc:
-                doc = commented
-            if name.phrase and name.phrase * factor > phrase:
-                phrase = name.phrase * factor
-            if self._dotted and self._is_qualified(named):
-                qualified = 1.0
-            if self._only:
-                called = max(called, self._called(named))
-        if len(scored) > 1:
-            scored.sort(key=_best_definition)
-        return DefinitionFeatures(exact, best, doc, phrase, qualified, called), scored
+        listed = list(found)
+        scored = self.scored(listed)
+        if not scored:
+            return DefinitionFeatures(), scored
+        names = [(self._names[d.name].phrase, _factor(d.kind)) for d in listed]
+        dotted, only = self._dotted, self._only
+        features = DefinitionFeatures(
+            max([one.exact for one in scored]),
+            max([self._commented(d.doc) for d in listed if d.doc], default=0.0),
+            max([phrase * factor for phrase, factor in names]),
+            float(bool(dotted) and any(map(self._is_qualified, listed))),
+            max(map(self._called, listed)) if only else 0.0,
+        )
+        return features, sorted(scored, key=_best_definition)
+
+    def scored(self, found: Iterable[NamedDefinition]) -> list[ScoredDefinition]:
+        """Return the definitions with how well name, class and comment match, in the given order."""
+        known = self._names
+        return [self._score(d, known.get(d.name) or self._look_at(d.name)) for d in found]
 
     def _look_at(self, name: str) -> _NameSaid:
         """Return how a name matches the query, and remember it: names repeat."""
@@ -121,9 +116,8 @@ class DefinitionMatcher:
         said = self._names[name] = _NameSaid(cover, precision, phrase, exact)
         return said
 
-    def _score(
-        self, named: NamedDefinition, name: _NameSaid, factor: float, commented: float
-    ) -> ScoredDefinition:
+    def _score(self, named: NamedDefinition, name: _NameSaid) -> ScoredDefinition:
+        factor = _factor(named.kind)
         if self._dotted and self._is_qualified(named):
             return ScoredDefinition(named, factor, factor)
         cover = name.cover
@@ -132,10 +126,8 @@ class DefinitionMatcher:
         score = cover * (0.5 + 0.5 * name.precision)
         if cover < 1.0:
             context = self._context(named.qualified.removesuffix(named.name))
-            if context:
-                score += 0.35 * max(0.0, min(context, 1 - cover))
-            if commented > cover:
-                score += 0.3 * (commented - cover)
+            score += 0.35 * max(0.0, min(context, 1 - cover))
+            score += 0.3 * max(0.0, self._commented(named.doc) - cover)
         exact = name.exact * (1.0 if named.is_top else 0.8)
         return ScoredDefinition(named, min(1.0, score) * factor, exact * factor)
 
@@ -158,12 +150,12 @@ class DefinitionMatcher:
         if not self._only or named.name.lower() != self._only.lower():
             return 0.0
         level = 1.0 if named.name == self._only else 0.5
-        level *= 0.5 if named.kind in WEAK else _KIND_FACTORS.get(named.kind, OTHER_KIND)
+        level *= 0.5 if named.kind in WEAK else _factor(named.kind)
         size = min(1.0, (named.end_line - named.start_line) / MUCH)
         return level * (0.7 if not named.is_top else 0.8 + 0.2 * size)
 
     def _commented(self, doc: str) -> float:
-        return sum([share for needle, share in self._needles if needle in doc])
+        return sum([share for needle, share in self._needles if needle in doc]) if doc else 0.0
 
     def _phrase(self, parts: Sequence[str]) -> float:
         """Return 1 if the query has the name as a phrase, 0.6 for two adjacent words, else 0."""
@@ -198,6 +190,10 @@ def _greatest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
     return found
 
 
+def _factor(kind: str) -> float:
+    """Return the weight of a kind: types before functions, functions before values."""
+    return _KIND_FACTORS.get(kind, OTHER_KIND)
+
+
 OTHER_KIND = 0.9
 _KIND_FACTORS = dict.fromkeys(TYPES, 1.0) | dict.fromkeys(WEAK, 0.6)
-"""Weights of kinds: types before functions, functions before values."""

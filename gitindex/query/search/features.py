@@ -43,11 +43,9 @@ class MainFolder(NamedTuple):
 class PathFeatures(NamedTuple):
     """Features of a candidate's path."""
 
-    stem_cover: float = 0.0
     stem_precision: float = 0.0
     folder_cover: float = 0.0
     last_cover: float = 0.0  # the folder that contains the file
-    main_cover: float = 0.0  # the same, for a file that represents its folder
     path_cover: float = 0.0
     lead: float = 0.0  # how well the name matches the first significant word of the query
     lead_name: float = 0.0  # the name is exactly this word
@@ -253,15 +251,15 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     for number, level in stem_levels.items():
         if level > whole.get(number, 0.0):
             whole[number] = level
-    stem_match = matcher.measured(stem_levels, words.stem, words.joined)
+    precision = matcher.measured(stem_levels, words.stem, words.joined).precision
     if not stem_levels and not folder.levels:
-        return PathFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *place)
-    cover = matcher.cover(whole)
+        return PathFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *place)
+    covers = folder.cover, folder.last, matcher.cover(whole)
     if words.is_main:
         lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)
-        return PathFeatures(0.0, 0.0, folder.cover, folder.last, folder.last, cover, *lead, *place)
+        return PathFeatures(0.0, *covers, *lead, *place)
     lead = matcher.lead(stem_levels), matcher.is_lead(words.stem)
-    return PathFeatures(*stem_match, folder.cover, folder.last, 0.0, cover, *lead, *place)
+    return PathFeatures(precision, *covers, *lead, *place)
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:

@@ -21,8 +21,6 @@ from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
-FEW = 100
-"""Files whose definitions are read whole: a `kind:` filter may select many more."""
 MAX_BYTES = 48 << 20
 MAX_BLOB = 1 << 20
 """Larger texts are not cached."""
@@ -106,11 +104,9 @@ class SearchMemory:
         return self._name[1]
 
     def definitions(self, view: TreeView, found: Iterable[Candidate]) -> dict[int, FileDefinitions]:
-        """Return all definitions of some files by blob: reading them pays from the second query."""
-        tree = self.tree(view)
-        if tree.asked < 2:
-            return {}
-        return tree.definitions.files(view, ((c.blob_id, c.key.oid) for c in found))
+        """Return all definitions of some files by blob."""
+        blobs = ((c.blob_id, c.key.oid) for c in found)
+        return self.tree(view).definitions.files(view, blobs)
 
     def texts(self, view: TreeView, found: Iterable[Candidate]) -> dict[bytes, CandidateText]:
         """Return the texts of some files by path; an empty text for a file without content."""

@@ -41,11 +41,9 @@ class Features(NamedTuple):
     # from the index and the path: known for every candidate
     text: float = 0.0  # BM25 of the whole file, relative to the best candidate
     cover: float = 0.0  # share of the query that the file contains, rare words counting more
-    stem_cover: float = 0.0  # share of the query that is in the file's name
     stem_precision: float = 0.0  # share of the file's name that is in the query
     folder_cover: float = 0.0  # share of the query that is in the folders
     last_cover: float = 0.0  # the same for the folder that contains it
-    main_cover: float = 0.0  # the same if the file represents that folder: index.ts, mod.rs
     path_cover: float = 0.0  # share of the query that is in the whole path
     lead: float = 0.0  # how well the file's name matches the first significant word of the query
     lead_name: float = 0.0  # the name is exactly this word
@@ -71,11 +69,8 @@ class Features(NamedTuple):
     # from text and definitions: known for the best candidates so far
     chunk: float = 0.0  # BM25 of its best chunk with the words of its path, relative to the best
     three_chunks: float = 0.0  # BM25 of its best three chunks
-    chunk_cover: float = 0.0  # share of the query in the best chunk
-    held: float = 0.0  # share of the query in the text, in any form
     near: float = 0.0  # words adjacent in the query are near in the text; for queries like a commit
     exact: float = 0.0  # a definition's name equals a word of the query
-    definition: float = 0.0  # the best definition: name, class, comment
     doc: float = 0.0  # share of the query in one comment
     phrase: float = 0.0  # words that are adjacent in the query and in a definition's name
     qualified: float = 0.0  # the query is the qualified name of a definition

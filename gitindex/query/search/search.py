@@ -12,15 +12,12 @@ from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.chunks import ChunkScorer
-from gitindex.query.search.definition_rows import load_definitions, stored_around
-from gitindex.query.search.definitions import (
-    DefinitionMatcher,
-    NamedDefinition,
-    ScoredDefinition,
-)
+from gitindex.query.search.definition_rows import innermost, matching_definitions
+from gitindex.query.search.definitions import DefinitionMatcher, NamedDefinition, ScoredDefinition
 from gitindex.query.search.features import MainFolder, NameMatcher, path_features
 from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
+from gitindex.query.search.passages import Passage, PassageRanker
 from gitindex.query.search.query_text import Filters, Query, is_change, is_question
 from gitindex.query.search.ranking import (
     Features,
@@ -48,10 +45,14 @@ COMMENTED = 16
 RECENT_POOL = 40
 """Candidates that are sorted by their last change."""
 RECENT_COMMITS = 300
-SHOWN = 0.35
-"""A definition with at least this score is shown; otherwise the best line is."""
+OF_KIND = 250
+"""Candidates to read if a `kind:` filter selects them: more than an answer can list."""
 EXACT = 0.9
+CLOSE = 0.95
+"""Share of the best definition's score from which on another one of the file is shown too."""
 PER_FILE = 3
+BEFORE, AFTER = 2, 8
+"""Lines that are shown around a line outside of every definition."""
 NOT_ASKED = 0.25
 """What the main folder counts in a query that may be about a change: those are made anywhere."""
 BODY_SHARE = 1.0
@@ -89,7 +90,7 @@ def search(
 ) -> SearchAnswer:
     """Return the best `limit` places for a query, as an envelope; the ranking ignores `limit`."""
     wanted = max(1, min(limit, MAX_LIMIT))
-    asked = _Search(view, memory or SearchMemory())
+    asked = FileSearch(view, memory or SearchMemory())
     ranked = asked.ranked(text, filters)
     if recent:
         ranked = _recent_first(view, ranked[:RECENT_POOL])
@@ -105,7 +106,7 @@ def search(
     return cast("SearchAnswer", answer)
 
 
-class _Search:
+class FileSearch:
     """One search in one view."""
 
     def __init__(self, view: TreeView, memory: SearchMemory) -> None:
@@ -154,27 +155,56 @@ class _Search:
             yield base | place | found | ({"features": _explained(row.features)} if explain else {})
 
     def _places(self, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
-        asked = bool(query.filters.kinds)
         text = decode_text(row.text.data)
-        shown = [d for d in row.definitions if d.score >= SHOWN or asked]
-        shown = [] if query.phrases else shown
-        exact = [d for d in shown[1:] if d.exact >= EXACT * shown[0].exact >= EXACT**2 or asked]
-        for number, found in enumerate([*shown[:1], *exact]):
-            score = row.score - 0.05 * number
-            named = found.named
-            yield _place(score, named.line, text, named.start_line, named.end_line, named)
-        if not shown:
-            line = _line(query, row, text)
-            around = self._around(row.candidate, line)
-            start, end = (around.start_line, around.end_line) if around else (line, line)
-            yield _place(row.score, line, text, start, end, around)
+        for number, part in enumerate(self.shown(query, row)):
+            line = self._line(query, row, text, part)
+            yield _place(row.score - 0.05 * number, line, text, part.first, part.last, part.named)
 
-    def _around(self, candidate: Candidate, line: int) -> NamedDefinition | None:
-        """Return the innermost definition around a line."""
-        files = self._memory.definitions(self._view, [candidate])
-        if candidate.blob_id in files:
-            return files[candidate.blob_id].around(line)
-        return stored_around(self._view, candidate.blob_id, line)
+    def shown(self, query: Query, row: Ranked) -> list[Passage]:
+        """Return the parts of a file to show: the best, and those that match as well."""
+        if query.filters.kinds:
+            return [_whole(d.named) for d in row.definitions]
+        exact = [d for d in row.definitions if d.exact >= EXACT * row.definitions[0].exact]
+        if not query.phrases and row.definitions and row.definitions[0].exact >= EXACT:
+            return [_whole(d.named) for d in exact[:PER_FILE]]
+        parts = [] if query.phrases else self.passages(row)
+        if not parts or parts[0].named is None:
+            return [self._around(row, self._line(query, row, decode_text(row.text.data)))]
+        least = CLOSE * parts[0].score
+        return [p for p in parts[:PER_FILE] if p.score >= least and p.named is not None]
+
+    def passages(self, row: Ranked) -> list[Passage]:
+        """Return the definitions of a file and the code outside of them, best first."""
+        return self.ranker(row).ranked(row.text.data, self.definitions(row))
+
+    def ranker(self, row: Ranked) -> PassageRanker:
+        assert row.query is not None
+        return self._passes[row.query].parts
+
+    def definitions(self, row: Ranked) -> list[NamedDefinition]:
+        """Return all definitions of a file, in the order of the store."""
+        file = self._memory.definitions(self._view, [row.candidate]).get(row.candidate.blob_id)
+        return file.listed if file else []
+
+    def _line(self, query: Query, row: Ranked, text: str, part: Passage | None = None) -> int:
+        """Return the line to show: of the name that matches, of the phrase, or the best one."""
+        if part and part.named and part.is_called:
+            return part.named.line
+        for phrase in query.phrases:
+            found = phrase_line(text, phrase)
+            if found is not None:
+                return found
+        if part and part.named:
+            return self.ranker(row).best_lines(row.text.data, part, 1)[0]
+        return best_line(row.text.data, row.chunks[0], query, row.chunks[1:])
+
+    def _around(self, row: Ranked, line: int) -> Passage:
+        """Return the innermost definition around a line, or a few lines."""
+        around = innermost(self.definitions(row), line)
+        if around:
+            return _whole(around, False)
+        last = max(line, min(line + AFTER, row.text.data.rstrip().count(b"\n")))
+        return Passage(0.0, max(0, line - BEFORE), last)
 
 
 class RankingPass:
@@ -191,8 +221,10 @@ class RankingPass:
         self._atoms = self._collector.atoms
         main = MainFolder(self._collector.own, 1.0 if is_question(query) else NOT_ASKED)
         self._names = NameMatcher(self._atoms, self._rarity.lead(query), main)
-        self._chunks = ChunkScorer(self._rarity.chunk_terms(query))
+        terms = self._rarity.chunk_terms(query)
+        self._chunks = ChunkScorer(terms)
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
+        self.parts = PassageRanker(terms, self._definitions)
         self._is_change = is_change(query)
         self._warnings = warnings
 
@@ -205,9 +237,10 @@ class RankingPass:
         first = self.first()
         if query.must_hold:
             first = list(self._with_phrases(first))
-        chosen, others = (first, []) if query.filters.kinds else self.chosen(first)
+        kinds = query.filters.kinds
+        chosen, others = (first[:OF_KIND], []) if kinds else self.chosen(first)
         pool = self._looked_at_and_scaled(chosen)
-        if query.filters.kinds:
+        if kinds:
             pool = [row for row in pool if row.definitions]
         best = _sorted(pool)
         least = best[-1].score if best else 0.0
@@ -235,7 +268,8 @@ class RankingPass:
         texts = self._memory.texts(self._view, candidates)
         ids = [c.blob_id for c in candidates]
         files = self._memory.definitions(self._view, candidates)
-        defined = load_definitions(self._view, self._query, self._atoms, ids, COMMENTED, files)
+        kinds = self._query.filters.kinds
+        defined = matching_definitions(files, self._atoms, kinds, ids[:COMMENTED])
         return [
             self._look(row, c, texts[c.path], defined.get(c.blob_id, ()))
             for row, c in zip(rows, candidates, strict=True)
@@ -259,7 +293,7 @@ class RankingPass:
         features = Features._make(
             (
                 *row.features[:LOOKED],
-                *chunks[:4],
+                *chunks[:2],
                 chunks.near if self._is_change else 0.0,
                 *defined,
                 self._quoted(text.data),
@@ -378,13 +412,8 @@ def _explained(features: Features) -> dict[str, dict[str, float]]:
     }
 
 
-def _line(query: Query, row: Ranked, text: str) -> int:
-    """Return the line to show: the phrase's, or the best line of the best chunk."""
-    for phrase in query.phrases:
-        found = phrase_line(text, phrase)
-        if found is not None:
-            return found
-    return best_line(row.text.data, row.chunks[0], query, row.chunks[1:])
+def _whole(named: NamedDefinition, is_called: bool = True) -> Passage:
+    return Passage(1.0, named.start_line, named.end_line, named, is_called)
 
 
 def _place(

@@ -44,8 +44,8 @@ def _definitions(text: str, *named: NamedDefinition, exact: float = 1.0) -> list
     rarity = Rarity(query, {}, 100)
     atoms = rarity.atoms(query)
     matcher = DefinitionMatcher(query, atoms, rarity.shares, NameMatcher(atoms))
-    found = [matcher.features([one])[0] for one in named]
-    return [exact * one.exact + one.best + 0.3 * one.doc + one.phrase for one in found]
+    found = [(matcher.features([one])[0], matcher.scored([one])[0].score) for one in named]
+    return [exact * one.exact + best + 0.3 * one.doc + one.phrase for one, best in found]
 
 
 def _function(
@@ -184,11 +184,11 @@ def test_other_forms_and_abbreviations_match_in_paths(asked: str, word: str) -> 
 
 def test_words_are_found_in_joined_names_and_every_part_of_a_dotted_one() -> None:
     matcher = NameMatcher([Atom("flush", 1.0)])
-    assert path_features(matcher, "src/cacheflushhandler.go").stem_cover > 0.5
+    assert path_features(matcher, "src/cacheflushhandler.go").stem_precision > 0.1
     matcher = NameMatcher([Atom("part", 1.0)])
-    assert path_features(matcher, "src/Name.Part.cs").stem_cover == 1.0
+    assert path_features(matcher, "src/Name.Part.cs").path_cover == 1.0
     assert path_features(matcher, "some-part/name.cs").last_cover == 1.0
-    assert path_features(matcher, "src/part/index.ts").main_cover == 1.0
+    assert path_features(matcher, "src/part/index.ts").lead == 0.0
 
 
 def _kinds(text: str, path: str) -> dict[str, float]:
