@@ -28,9 +28,9 @@ FILES = 10
 PER_FILE = 8
 SHARPNESS = 4.0
 """How much more a part counts than one of the same file with a lower score."""
-LENGTH = 0.5
+LENGTH = 0.25
 """How much a long part counts less than a short one of the same worth: it takes the room of others."""
-LITTLE = 0.02
+LITTLE = 0.03
 """Share of the best part's worth below which a part is not shown."""
 LONGEST, SHORTEST = 90, 6
 """Lines of one part at most, and those that a window must have to be shown."""
@@ -240,24 +240,18 @@ class _Packer:
         uses = brief_references(finder, place["symbol"], LOOKED_AT)
         tests = list(dict.fromkeys(row["path"] for row in uses.rows if is_test(row["path"])))
         callers = [row for row in uses.rows if not is_test(row["path"])]
-        place |= {"complete": uses.complete, "absent": uses.absent}
+        place |= {"complete": uses.complete, "absent": uses.absent, "callers": [], "tests": []}
         counts = {"moreCallers": len(callers), "uncertain": uses.possible, "unexamined": uses.left}
         if not self._put(place, {name: n for name, n in counts.items() if n}):
             return
         for row in _with_text(self._view, callers[:USES]):
-            if not self._extend(place, "callers", row):
+            if not self._extend(place, "callers", [row]):
                 break
             place["moreCallers"] -= 1
-        for row in self._called(place):
-            if not self._extend(place, "callees", row):
-                break
-        for path in tests[:TESTS]:
-            if not self._extend(place, "tests", path):
-                break
-        place.setdefault("callers", [])
-        place.setdefault("tests", [])
-        if not place.get("moreCallers"):
-            place.pop("moreCallers", None)
+        if place.get("moreCallers") == 0:
+            del place["moreCallers"]
+        self._extend(place, "callees", self._called(place))
+        self._extend(place, "tests", tests[:TESTS])
 
     def _put(self, place: Row, fields: Row) -> bool:
         place |= fields
@@ -267,12 +261,14 @@ class _Packer:
             del place[name]
         return False
 
-    def _extend(self, place: Row, field: str, value: Any) -> bool:
-        place.setdefault(field, []).append(value)
-        if self._fits(self.shown()):
-            return True
-        place[field].pop()
-        return False
+    def _extend(self, place: Row, field: str, values: list[Any]) -> bool:
+        """Add values to a list, as many as fit; return whether all do."""
+        for value in values:
+            place.setdefault(field, []).append(value)
+            if not self._fits(self.shown()):
+                place[field].pop()
+                return False
+        return True
 
     def _called(self, place: Row) -> list[Row]:
         """Return what a definition calls: names that the tree defines once."""
@@ -287,25 +283,28 @@ class _Packer:
             name: {"name": name, **path_fields(path), "line": line + 1}
             for name, path, line, _ in rows
         }
-        shown = {
-            (p["path"], n) for p in self._places for n in range(p["startLine"], p["lastLine"] + 1)
-        }
+        shown = self._numbers()
         found = [known[name] for name in names if name in known]
         return [row for row in found if (row["path"], row["line"]) not in shown][:CALLED]
 
     def add_siblings(self, parts: Iterable[Part]) -> None:
         """Add names of further definitions of the best file."""
-        if not self._places:
+        best = self._places[0] if self._places else {}
+        row = next((p.row for p in parts if p.row.candidate.path == best.get("key")), None)
+        if row is None:
             return
-        best = self._places[0]
-        rows = [p.row for p in parts if p.row.candidate.path == best["key"]]
-        mine = [p for p in self._places if p["key"] == best["key"]]
-        shown = {n for p in mine for n in range(p["startLine"], p["lastLine"] + 1)}
-        listed = self._found.definitions(rows[0]) if rows else []
-        others = [d for d in listed if d.is_top and d.kind not in WEAK and d.line + 1 not in shown]
-        for named in others[:SIBLINGS]:
-            if not self._extend(best, "siblings", {"name": named.name, "line": named.line + 1}):
-                break
+        shown = self._numbers()
+        names = [
+            {"name": d.name, "line": d.line + 1}
+            for d in self._found.definitions(row)
+            if d.is_top and d.kind not in WEAK and (best["path"], d.line + 1) not in shown
+        ]
+        self._extend(best, "siblings", names[:SIBLINGS])
+
+    def _numbers(self) -> set[tuple[str, int]]:
+        """Return the lines that are shown."""
+        places = self._places
+        return {(p["path"], n) for p in places for n in range(p["startLine"], p["lastLine"] + 1)}
 
     def name_others(self, parts: Iterable[Part]) -> None:
         """Name the next best parts that are not shown."""

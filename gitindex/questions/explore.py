@@ -103,6 +103,10 @@ def _uses(place: dict[str, Any], ink: Ink) -> Iterator[str]:
         name = f"{ink.path(place['path'])}#{safe_text(place['name'])}"
         how = "gitindex refs" if ink.width else "find_references"
         yield f"{lead}<- {place['moreCallers']} more: {how} {name}"
+    yield from _also_uses(place, ink, lead)
+
+
+def _also_uses(place: dict[str, Any], ink: Ink, lead: str) -> Iterator[str]:
     if place.get("callees"):
         called = (f"{safe_text(row['name'])} {ink.place(row)}" for row in place["callees"])
         yield f"{lead}-> {', '.join(called)}"

@@ -125,27 +125,34 @@ def matching_definitions(
     both = {*commented} if len(atoms) > 1 else set()
     found: list[_Order] = []
     for number, file in files.items():
-        listed = file.listed
-        counts = file.names.counts(needles) if needles else dict.fromkeys(range(len(listed)), 0)
-        if number in both:
-            for at, count in file.docs.counts(needles).items():
-                if count > 1:
-                    counts.setdefault(at, 0)
+        counts = _counts(file, needles, number in both)
         if kinds:
-            counts = {at: count for at, count in counts.items() if listed[at].kind in kinds}
-        found += [(-c, len(listed[at].qualified), number, at) for at, c in counts.items()]
+            counts = {at: n for at, n in counts.items() if file.listed[at].kind in kinds}
+        found += [(-n, len(file.listed[at].qualified), number, at) for at, n in counts.items()]
     by_blob: dict[int, list[NamedDefinition]] = {}
     for _, _, number, at in sorted(found)[:MAX_ROWS]:
         by_blob.setdefault(number, []).append(files[number].listed[at])
     return by_blob
 
 
+def _counts(file: FileDefinitions, needles: list[bytes], commented: bool) -> dict[int, int]:
+    """Return how many needles each name has; two in a comment suffice where `commented`."""
+    if not needles:
+        return dict.fromkeys(range(len(file.listed)), 0)
+    counts = file.names.counts(needles)
+    if commented:
+        for at, count in file.docs.counts(needles).items():
+            if count > 1:
+                counts.setdefault(at, 0)
+    return counts
+
+
 def _needles(atoms: Sequence[Atom]) -> list[str]:
     """Return the strings to look for in names: the most distinctive atoms."""
     ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
     least = ordered[0].share / 10 if ordered else 0.0
-    few = len(atoms) == 1
-    telling = [a.text for a in ordered if a.share >= least and (few or len(a.text) > 1)]
-    chosen = [needle_of(text) for text in telling]
+    shortest = min(2, len(atoms))
+    telling = [a.text for a in ordered if a.share >= least and len(a.text) >= shortest]
+    chosen = [*map(needle_of, telling)]
     alone = [n for n in chosen if not any(other in n and other != n for other in chosen)]
     return [needle for needle in dict.fromkeys(alone) if needle.isalnum()][:MAX_NEEDLES]

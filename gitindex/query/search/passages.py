@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
@@ -23,6 +24,8 @@ OUTSIDE = 0.6
 WINDOW = 24
 """Lines of one piece of such code."""
 MAX_WINDOWS = 200
+MARGIN = 10
+"""Lines that are shown before the first and after the last hit of a long part."""
 _COMMENT = compile_later(
     rb"\s*(//|#(?!\s*(include|define|if|ifdef|ifndef|else|endif|pragma|undef|!))|/\*|\*|--|;|%|@\w)"
 )
@@ -83,30 +86,35 @@ class PassageRanker:
         """
         lines = FileLines(data)
         needles = [pair for pair in self._terms if pair[0] in lines.text]
-        ordered = sorted(
-            (d for d in listed if d.start_line < lines.count),
-            key=lambda d: (d.start_line, -d.end_line),
-        )
-        found: list[tuple[float, float, int, NamedDefinition]] = []
+        inside = [d for d in listed if d.start_line < lines.count]
+        ordered = sorted(inside, key=lambda d: (d.start_line, -d.end_line))
+        parts = self._inside(lines, needles, ordered)
+        for first, last, text in _outside(lines, ordered):
+            parts.append(Passage(OUTSIDE * self._bm25(needles, text), first, last))
+        most = max([part.score for part in parts], default=0.0) or 1.0
+        added = [_factor(one.named) * one.score for one in self._matcher.scored(ordered)]
+        added += [0.0] * (len(parts) - len(added))
+        found = [
+            part._replace(score=part.score / most + more, is_called=more > 0)
+            for part, more in zip(parts, added, strict=True)
+            if part.score or more
+        ]
+        return sorted(found, key=lambda part: (-part.score, part.first, part.last))
+
+    def _inside(
+        self,
+        lines: FileLines,
+        needles: list[tuple[bytes, float]],
+        ordered: Iterable[NamedDefinition],
+    ) -> list[Passage]:
+        """Return the definitions with the score of their text, in the given order."""
+        found = []
         for named, holes in _with_holes(lines, ordered):
             first = lines.comment_above(named.start_line)
             text = _without(lines, first, named.end_line + 1, holes)
-            factor = LESS if named.kind in WEAK else 1.0
-            found.append((factor * self._bm25(needles, text, named), factor, first, named))
-        outside = [
-            (OUTSIDE * self._bm25(needles, text), first, last)
-            for first, last, text in _outside(lines, ordered)
-        ]
-        texts = [*(row[0] for row in found), *(row[0] for row in outside)]
-        most = max(texts, default=0.0) or 1.0
-        scored = self._matcher.scored(named for *_, named in found)
-        parts = [
-            Passage(text / most + factor * one.score, first, named.end_line, named, one.score > 0)
-            for (text, factor, first, named), one in zip(found, scored, strict=True)
-            if text or one.score
-        ]
-        parts += [Passage(text / most, first, last) for text, first, last in outside if text]
-        return sorted(parts, key=lambda part: (-part.score, part.first, part.last))
+            score = _factor(named) * self._bm25(needles, text, named)
+            found.append(Passage(score, first, named.end_line, named))
+        return found
 
     def _bm25(
         self, needles: list[tuple[bytes, float]], text: bytes, named: NamedDefinition | None = None
@@ -135,10 +143,15 @@ class PassageRanker:
             if total > best + 1e-9:
                 best, chosen = total, at
             total += (worth[at + most] if at + most < len(worth) else 0.0) - worth[at]
-        held = [n for n in range(chosen, min(len(worth), chosen + most)) if worth[n]]
-        middle = (held[0] + held[-1]) // 2 if held else chosen
-        chosen = max(0, min(middle - (most - 1) // 2, len(worth) - most))
-        return part.first + chosen, min(part.last, part.first + chosen + most - 1)
+        hits = [n for n in range(chosen, min(len(worth), chosen + most)) if worth[n]] or [chosen]
+        spare = most - (hits[-1] - hits[0] + 1)
+        first = max(0, hits[0] - min(MARGIN, spare // 2))
+        last = min(first + most, hits[-1] + 1 + MARGIN, len(worth)) - 1
+        return part.first + first, part.first + last
+
+
+def _factor(named: NamedDefinition) -> float:
+    return LESS if named.kind in WEAK else 1.0
 
 
 _Hole = tuple[int, int]
@@ -178,21 +191,25 @@ def _outside(
     lines: FileLines, ordered: Iterable[NamedDefinition]
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield pieces of code outside of functions and types: first and last line, text without imports."""
-    at = 0
-    while at < lines.count and (not lines.span(at, at + 1).strip() or _is_comment(lines, at)):
-        at += 1  # the licence
-    gaps = []
-    for named in ordered:
-        if named.kind not in WEAK:
-            gaps.append((at, lines.comment_above(named.start_line)))
-            at = max(at, named.end_line + 1)
-    gaps.append((at, lines.count))
+    gaps = _gaps(lines, ordered)
     pieces = ((n, min(n + WINDOW, end)) for first, end in gaps for n in range(first, end, WINDOW))
-    for (first, end), _ in zip(pieces, range(MAX_WINDOWS), strict=False):
+    for first, end in islice(pieces, MAX_WINDOWS):
         kept = [n for n in range(first, end) if not lines.is_import(n)]
         text = b"".join(lines.span(n, n + 1) for n in kept)
         if len(kept) > 1 and text.strip():
             yield kept[0], kept[-1], text
+
+
+def _gaps(lines: FileLines, ordered: Iterable[NamedDefinition]) -> Iterator[_Hole]:
+    """Yield the lines between functions and types, without the licence at the top."""
+    at = 0
+    while at < lines.count and (_is_comment(lines, at) or not lines.span(at, at + 1).strip()):
+        at += 1
+    for named in ordered:
+        if named.kind not in WEAK:
+            yield at, lines.comment_above(named.start_line)
+            at = max(at, named.end_line + 1)
+    yield at, lines.count
 
 
 def _is_comment(lines: FileLines, line: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gitindex.base.errors import GitIndexError
@@ -164,14 +164,14 @@ class FileSearch:
         """Return the parts of a file to show: the best, and those that match as well."""
         if query.filters.kinds:
             return [_whole(d.named) for d in row.definitions]
-        exact = [d for d in row.definitions if d.exact >= EXACT * row.definitions[0].exact]
-        if not query.phrases and row.definitions and row.definitions[0].exact >= EXACT:
-            return [_whole(d.named) for d in exact[:PER_FILE]]
-        parts = [] if query.phrases else self.passages(row)
-        if not parts or parts[0].named is None:
-            return [self._around(row, self._line(query, row, decode_text(row.text.data)))]
-        least = CLOSE * parts[0].score
-        return [p for p in parts[:PER_FILE] if p.score >= least and p.named is not None]
+        exact = _exact(row.definitions)
+        if exact and not query.phrases:
+            return [*map(_whole, exact[:PER_FILE])]
+        parts = [] if query.phrases else self.passages(row)[:PER_FILE]
+        shown = [p for p in parts if p.named and p.score >= CLOSE * parts[0].score]
+        if shown[:1] == parts[:1] != []:
+            return shown
+        return [self._around(row, self._line(query, row, decode_text(row.text.data)))]
 
     def passages(self, row: Ranked) -> list[Passage]:
         """Return the definitions of a file and the code outside of them, best first."""
@@ -410,6 +410,12 @@ def _explained(features: Features) -> dict[str, dict[str, float]]:
         for name, value, weight in pairs
         if value
     }
+
+
+def _exact(definitions: Sequence[ScoredDefinition]) -> list[NamedDefinition]:
+    """Return the definitions that the query names, best first."""
+    most = definitions[0].exact if definitions else 0.0
+    return [d.named for d in definitions if most >= EXACT and d.exact >= EXACT * most]
 
 
 def _whole(named: NamedDefinition, is_called: bool = True) -> Passage:
