@@ -104,7 +104,7 @@ def test_a_comment_above_belongs_to_its_definition(shop: Repo) -> None:
 def test_a_long_definition_is_shown_around_the_hit(shop: Repo) -> None:
     answer, lines = _asked(shop, "ship basket by courier", (500, 0), Ink())
     mine = [p for p in answer["places"] if p.get("name") == "ship_basket"]
-    assert mine[0]["code"].startswith("def ship_basket(basket):"), lines
+    assert "def ship_basket(basket):" in mine[0]["code"], lines
     assert any("    give_parcel_to_courier(basket)" in p["code"] for p in mine), lines
     assert any(line.startswith("## …:") for line in lines), lines
 
