@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -45,6 +44,7 @@ BOUND_FILES = 40
 """Files in which the uses of one definition are bound, the nearest first; uses in others are possible."""
 LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""
+MAX_LINE = 240
 _CALL = compile_later(r"\b([A-Za-z_]\w{2,})\s*\(")
 
 Row = dict[str, Any]
@@ -244,8 +244,10 @@ class _Packer:
         counts = {"moreCallers": len(callers), "uncertain": uses.possible, "unexamined": uses.left}
         if not self._put(place, {name: n for name, n in counts.items() if n}):
             return
-        for row in _with_text(self._view, callers[:USES]):
-            if not self._extend(place, "callers", [row]):
+        for row in callers[:USES]:
+            shown: Row = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
+            shown["text"] = row["text"].strip()[:MAX_LINE]
+            if not self._extend(place, "callers", [shown]):
                 break
             place["moreCallers"] -= 1
         if place.get("moreCallers") == 0:
@@ -344,15 +346,3 @@ def _joined(one: Row, two: Row, between: list[str]) -> Row:
 
 def _cut(place: Mapping[str, Any]) -> Row:
     return {"codeTruncated": True} if place["lastLine"] < place["endLine"] else {}
-
-
-def _with_text(view: TreeView, rows: list[Row]) -> Iterator[Row]:
-    """Yield uses with their line of code."""
-    texts = view.read({os.fsencode(row["path"]) for row in rows if "text" not in row})
-    for row in rows:
-        text = row.get("text")
-        if text is None:
-            lines = decode_text(texts.get(os.fsencode(row["path"]), b"")).splitlines()
-            text = lines[row["line"] - 1] if row["line"] <= len(lines) else ""
-        kept = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
-        yield kept | {"text": text.strip()[:240]}
