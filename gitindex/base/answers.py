@@ -41,6 +41,7 @@ class ReceiptFields(TypedDict):
     overlayDigest: str | None
     generation: int
     fingerprint: str
+    footprint: NotRequired[dict[str, Any]]  # what `recheck` compares
 
 
 class Envelope(TypedDict):

@@ -51,6 +51,7 @@ def parse_span(text: str) -> LineRange:
 def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadAnswer:
     """Return some lines of one file. Refuses secrets, links and files that are not text."""
     clean = normalize_rel_path(span.file)
+    view.footprint.paths.add(clean)
     path = os.fsencode(clean)
     source = _allowed(view, path)
     data = view.read([path]).get(path)
@@ -76,7 +77,7 @@ def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadA
         fields["continueAt"] = f"{safe_text(clean)}:{span.first + len(shown)}-"
     if outlined:
         fields["symbols"] = outline(view, clean)["symbols"]
-    return cast("ReadAnswer", view.envelope(**fields))
+    return cast("ReadAnswer", view.envelope(**fields) | {"receipt": view.receipt()})
 
 
 def _allowed(view: TreeView, path: bytes) -> str:

@@ -88,10 +88,13 @@ def list_symbols(
     """
     limit = min(wanted.limit, MAX_LIMIT)
     if wanted.name and wanted.exact:
+        view.footprint.words.add(_last(wanted.name))
         view.ensure_facts(words=[_last(wanted.name)])
     else:
         view.ensure_facts()
-    if wanted.exact or not wanted.name:
+    if wanted.exact and wanted.name:
+        return _with_footprint(view, _answer(view, wanted, limit))
+    if not wanted.name:
         return _answer(view, wanted, limit)
     return _near(view, wanted, limit, memory)
 
@@ -153,6 +156,7 @@ def missing_file(view: TreeView, path: bytes) -> GitIndexError:
 def outline(view: TreeView, path: str) -> SymbolsAnswer:
     """Return all definitions of one file, in its order."""
     clean = normalize_rel_path(path)
+    view.footprint.paths.add(clean)
     view.ensure_facts()
     rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(clean))
     if not rows:
@@ -163,7 +167,12 @@ def outline(view: TreeView, path: str) -> SymbolsAnswer:
             "see `gitindex status --skipped`",
             Exit.NO,
         )
-    return _answer(view, SymbolQuery(path=clean), MAX_LIMIT)
+    return _with_footprint(view, _answer(view, SymbolQuery(path=clean), MAX_LIMIT))
+
+
+def _with_footprint(view: TreeView, answer: SymbolsAnswer) -> SymbolsAnswer:
+    """Return an answer that depends only on the words and files that were noted."""
+    return {**answer, "receipt": view.receipt()}
 
 
 def rows_of_facts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -22,6 +23,7 @@ from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import marks
 from gitindex.store.imported import ImportedFacts, imported_facts
+from gitindex.view.footprint import Footprint
 from gitindex.view.overlay import (
     STAGED,
     WORKTREE,
@@ -73,6 +75,7 @@ class TreeView:
         self.overlay = overlay
         self._memory = memory
         self._tables = OverlayTables(served, overlay, memory)
+        self.footprint = Footprint()
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return rows of every part: `{live}` is the tree, `{symbols}` and so on are its facts.
@@ -239,6 +242,26 @@ class TreeView:
             "generation": self.served.published.generation,
             "fingerprint": fingerprint_digest(self.served.published.fingerprint or ""),
         }
+
+    def receipt(self) -> ReceiptFields:
+        """Return the receipt of an answer that depends on nothing but its footprint."""
+        fields, footprint = self._receipt(), self._footprint()
+        return {**fields, "footprint": footprint} if footprint else fields
+
+    def _footprint(self) -> dict[str, Any] | None:
+        """Return what the answer was made from; of a tree asked for by its name nothing can change."""
+        if self.overlay.source == self.source():
+            return {"named": True}
+        if self.overlay.source != WORKTREE or self.overlay.left_out:
+            return None
+        laid = self.overlay.laid.items()
+        return self.footprint.fields(
+            {os.fsdecode(path): (file.oid, file.data) if file else ("", b"") for path, file in laid}
+        )
+
+    def published_oid(self, path: bytes) -> str:
+        """Return the blob id of a path of the published tree; empty if it has none."""
+        return self._base_oids([path]).get(path, "")
 
     def _base_oids(self, paths: list[bytes]) -> dict[bytes, str]:
         """Return the blob ids of some paths of the published tree."""

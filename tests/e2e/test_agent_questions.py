@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +71,15 @@ def test_an_agent_asks_whether_parallel_work_fits(agent: Agent, home: Repo) -> N
     home.git("checkout", "-q", "lib/util.py")
     assert agent.ask("radar", branches=["nowhere"])["status"] == "invalid_request"
     home.git("worktree", "remove", "--force", "../other")
+
+
+def test_an_agent_rechecks_what_it_was_told(agent: Agent, home: Repo) -> None:
+    told = agent.ask("find_references", symbol="helper")["receipt"]
+    claims = agent.ask("verify_claims", claims=["defines(lib/util.py, helper)"])
+    receipts = [json.dumps(told), json.dumps(claims)]
+    assert agent.ask("recheck", receipts=receipts)["counts"]["still true"] == 2
+    home.write("fresh.py", "from lib.util import helper\n\nhelper(1)\n")
+    assert agent.ask("recheck", receipts=receipts)["counts"]["changed"] >= 1
+    (home.path / "fresh.py").unlink()
+    assert agent.ask("recheck", receipts=["nonsense"])["status"] == "invalid_request"
+    assert agent.ask("recheck", receipts=[str(home.path / "app.py")])["status"] == "invalid_request"

@@ -34,6 +34,8 @@ _JUDGES: dict[str, Callable[..., Verdict]] = {
     "unused": verdicts.judge_unused,
     "tests": verdicts.judge_tests,
 }
+FEW = 32
+"""Claims that each have a footprint of their own; more share what was derived for them."""
 _FILES = frozenset({"FILE", "PATH"})
 
 
@@ -68,7 +70,10 @@ def verify_claims(
                 trees[claim.at] = ClaimTree(stack.enter_context(open_at(claim.at)))
         alone = len(claims) == 1 and not query.text
         for claim in claims:
-            rows.append(_row(trees[claim.at], claim, query.strict, places, alone))
+            tree = trees[claim.at]
+            if len(claims) <= FEW:
+                tree = tree.anew()
+            rows.append(_row(tree, claim, query.strict, places, alone))
         counts = {name: sum(row["verdict"] == name for row in rows) for name in VERDICTS}
         return view.envelope(verdicts=rows, counts=counts)
 
@@ -92,7 +97,7 @@ def _row(
         "why": found.why,
         "evidence": list(found.evidence),
         "assumes": list(found.assumes),
-        "receipt": tree.view.envelope()["receipt"],
+        "receipt": tree.view.receipt(),
     }
 
 

@@ -19,6 +19,7 @@ from gitindex.query.names.source import Definition
 from gitindex.query.names.targets import find_target
 from gitindex.query.references import MAX_LIMIT, ReferenceQuery, find_references
 from gitindex.query.symbols import suggestions
+from gitindex.view.footprint import Footprint
 from gitindex.view.tree import TreeView
 
 CONFIRMED, REFUTED, UNVERIFIABLE = "confirmed", "refuted", "unverifiable"
@@ -55,6 +56,11 @@ class ClaimTree:
         self.memory = memory or Memory()
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}
         self._texts: dict[str, bytes | None] = {}
+
+    def anew(self) -> ClaimTree:
+        """Return the same tree with nothing read yet: the next receipt is of one claim alone."""
+        self.view.footprint = Footprint()
+        return ClaimTree(self.view)
 
     @cached_property
     def finder(self) -> Finder:
@@ -96,11 +102,13 @@ class ClaimTree:
 
     def has(self, path: str) -> bool:
         """Return whether a path is a file of the tree."""
+        self.view.footprint.paths.add(path)
         return bool(self.view.rows("SELECT 1 FROM {live} f WHERE f.path=?", os.fsencode(path)))
 
     def text(self, path: str) -> bytes | None:
         """Return the bytes of a file; None if it is secret, binary, too large or not in the tree."""
         if path not in self._texts:
+            self.view.footprint.paths.add(path)
             raw = os.fsencode(path)
             data = None if is_secret(raw) else self.view.read([raw]).get(raw)
             usable = data is not None and len(data) <= MAX_TEXT_BYTES and not skip_content(data)

@@ -67,11 +67,17 @@ class Project:
     @cached_property
     def tree(self) -> TreeMemory:
         """Query-independent data of the tree."""
-        return self.memory.tree(self.view)
+        found = self.memory.tree(self.view)
+        shared = found.notes.setdefault("footprint", self.view.footprint)
+        if shared is not self.view.footprint:  # what was derived for it is not read again
+            shared.add(self.view.footprint)
+            self.view.footprint = shared
+        return found
 
     def definitions(self, name: str) -> list[Definition]:
         """Return every symbol with this name, ordered by path."""
         if name not in self._defined:
+            self.view.footprint.words.add(name)
             self.view.ensure_facts(words=[name])
             rows = self.view.rows(_SYMBOLS_NAMED, name)
             found = (_definition(row, os.fsdecode(row[0])) for row in rows)
@@ -101,6 +107,7 @@ class Project:
     def plain_places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Return the occurrences that are spelled like this."""
         only = [os.fsencode(path) for path in within]
+        self.view.footprint.words.add(name)
         self.view.ensure_facts(words=[name], paths=only or None)
         if only:
             sql = f"{_PLACES} {LISTED} JOIN {{occurrences}} o ON o.blob_id=l.blob_id"
@@ -129,6 +136,7 @@ class Project:
         wanted = [path for path in dict.fromkeys(paths) if path not in self._sources]
         if not wanted:
             return
+        self.view.footprint.paths.update(wanted)
         self._settle(wanted)
         raw = [os.fsencode(path) for path in wanted]
         self._sources.update(dict.fromkeys(wanted))
@@ -161,6 +169,7 @@ class Project:
     def read(self, paths: Iterable[str]) -> None:
         """Load the text of many files at once: from disk if the bytes match the tree."""
         wanted = [path for path in dict.fromkeys(paths) if path not in self._texts]
+        self.view.footprint.paths.update(wanted)
         missing = [path for path in wanted if not self._remembered(path)]
         if missing:
             with ConfinedRoot(self.view.worktree.root) as disk:
@@ -279,10 +288,13 @@ class Project:
 
     def importing(self, path: str) -> list[str]:
         """Return files that may import a file, by the words of their unresolved imports."""
-        return sorted(self.written.files_with(words_of_file(path)), key=os.fsencode)
+        words = words_of_file(path)
+        self.view.footprint.words |= words
+        return sorted(self.written.files_with(words), key=os.fsencode)
 
     def importing_name(self, name: str) -> list[FileNames]:
         """Return files whose imports list a name."""
+        self.view.footprint.words.add(name)
         paths = self.written.files_with({name})
         self.load(paths)
         return [s for s in map(self.source, sorted(paths)) if s is not None]

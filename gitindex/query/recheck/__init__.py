@@ -1,0 +1,1 @@
+"""Which earlier answers are no longer true? By their receipts, without asking again."""

@@ -1,0 +1,178 @@
+"""Compare what receipts were made from with what changed since, and put that into an envelope."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file
+from gitindex.git.command import GitFailed, check_result, read_blobs, try_git
+from gitindex.query.names.written import WrittenImports, words_of_file
+from gitindex.query.recheck.receipts import Receipt
+from gitindex.view.footprint import ReadFootprint, text_hashes
+from gitindex.view.tree import TreeView
+
+STILL_TRUE, CHANGED, UNKNOWN = "still true", "changed", "unknown"
+VERDICTS = (STILL_TRUE, CHANGED, UNKNOWN)
+MAX_PATHS = 20
+"""Changed paths that are listed for one answer."""
+_SETTINGS = frozenset(
+    "pyproject.toml setup.py setup.cfg package.json tsconfig.json jsconfig.json go.mod go.work"  # noqa: SIM905
+    " Cargo.toml pom.xml build.gradle build.gradle.kts composer.json CMakeLists.txt".split()
+)
+"""Files that say how imports are resolved."""
+
+
+class Change(NamedTuple):
+    """A path that differs: all words of both versions, and those of the lines that differ."""
+
+    words: frozenset[int]
+    lines: frozenset[int]
+    importers: frozenset[str]  # where the path is new or gone: files whose imports may mean it
+    settles: bool  # it says how imports are resolved, or what is indexed
+    unread: bool  # a version of it cannot be read
+
+
+class Difference(NamedTuple):
+    """A path then and now: ids of blobs, empty where there is none."""
+
+    then: str
+    now: str
+
+
+class Rechecker:
+    """What changed between the trees of receipts and the files as they are now."""
+
+    def __init__(self, view: TreeView) -> None:
+        self._view = view
+        receipt = view.envelope()["receipt"]
+        self._fingerprint, self._digest = receipt["fingerprint"], receipt["overlayDigest"]
+        self._trees: dict[str, dict[str, Difference]] = {}
+        self._changes: dict[tuple[str, Difference], Change] = {}
+
+    def row(self, number: int, receipt: Receipt) -> dict[str, Any]:
+        """Return the verdict on one answer; refuses a receipt of another repository or version."""
+        if receipt.fingerprint != self._fingerprint:
+            hint = "ask again: another version of gitindex answered then"
+            raise GitIndexError(f"receipt {number} is of another version", hint, Exit.USAGE)
+        verdict, why, paths = self._judge(number, receipt)
+        row: dict[str, Any] = {"number": number, "verdict": verdict, "why": why}
+        row |= {"about": safe_text(receipt.label)} if receipt.label else {}
+        return row | {"paths": [safe_text(path) for path in paths[:MAX_PATHS]], "total": len(paths)}
+
+    def _judge(self, number: int, receipt: Receipt) -> tuple[str, str, list[str]]:
+        tree = self._tree(number, receipt.tree)
+        if receipt.named:
+            return STILL_TRUE, "it is about a commit", []
+        same = receipt.tree == self._view.overlay.tree and receipt.digest == self._digest
+        if same:
+            return STILL_TRUE, "nothing changed", []
+        footprint = receipt.footprint
+        if footprint is None:
+            if receipt.digest:
+                return UNKNOWN, "its edits are not known", []
+            paths = sorted(self._differences(tree, {}))
+            return (CHANGED, "", paths) if paths else (STILL_TRUE, "nothing changed", [])
+        if receipt.digest and not footprint.edits:
+            return UNKNOWN, "its edits are not known", []
+        found = self._differences(tree, {p: oid for p, (oid, _) in footprint.edits.items()})
+        relevant = [path for path, what in found.items() if self._matters(path, what, footprint)]
+        if relevant:
+            return CHANGED, "", sorted(relevant)
+        unread = [path for path, what in found.items() if self._change(path, what).unread]
+        if unread:
+            return UNKNOWN, "a changed file cannot be read", sorted(unread)
+        return STILL_TRUE, "nothing that it depends on changed", []
+
+    def _matters(self, path: str, what: Difference, footprint: ReadFootprint) -> bool:
+        """Return whether a change may change an answer."""
+        change = self._change(path, what)
+        if change.settles or footprint.has(path):
+            return True
+        if path in footprint.edits and footprint.edits[path][1]:
+            return True
+        words = change.words if footprint.exact else change.lines
+        return footprint.says(words) or any(map(footprint.has, change.importers))
+
+    def _change(self, path: str, what: Difference) -> Change:
+        key = (path, what)
+        if key not in self._changes:
+            self._changes[key] = self._read_change(path, what)
+        return self._changes[key]
+
+    def _read_change(self, path: str, what: Difference) -> Change:
+        texts = [self._text(path, oid) for oid in what]
+        lines = [set(text.splitlines()) if text else set[bytes]() for text in texts]
+        differing = b"\n".join(lines[0] ^ lines[1])
+        words = frozenset[int]().union(*(text_hashes(text) for text in texts if text))
+        importers: frozenset[str] = frozenset()
+        if not all(what):
+            importers = frozenset(self._written.files_with(words_of_file(path)))
+        name = path.rpartition("/")[2]
+        settles = name in _SETTINGS or is_policy_file(os.fsencode(path))
+        return Change(words, text_hashes(differing), importers, settles, None in texts)
+
+    def _text(self, path: str, oid: str) -> bytes | None:
+        """Return the text of one version; None if it cannot be had."""
+        if not oid:
+            return b""
+        laid = self._view.overlay.laid.get(os.fsencode(path))
+        if laid is not None and laid.oid == oid and laid.data is not None:
+            return laid.data[:MAX_TEXT_BYTES]
+        found = read_blobs(self._view.worktree.root, [oid]).get(oid)
+        return None if found is None else found[:MAX_TEXT_BYTES]
+
+    @cached_property
+    def _written(self) -> WrittenImports:
+        return WrittenImports(self._view)
+
+    def _differences(
+        self, tree: dict[str, Difference], edits: dict[str, str]
+    ) -> dict[str, Difference]:
+        """Return what differs between then (a tree with edits) and now (a tree with an overlay)."""
+        found = dict(tree)
+        laid = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.laid.items()}
+        for path in edits.keys() | laid.keys():
+            committed = tree.get(path) or Difference(*[self._committed(path)] * 2)
+            what = Difference(edits.get(path, committed.then), laid.get(path, committed.now))
+            found[path] = what
+        return {path: what for path, what in found.items() if what.then != what.now}
+
+    def _committed(self, path: str) -> str:
+        """Return the id of a path that is the same in both trees."""
+        return self._view.published_oid(os.fsencode(path))
+
+    def _tree(self, number: int, tree: str) -> dict[str, Difference]:
+        """Return the paths that differ between a receipt's tree and the published one."""
+        if tree not in self._trees:
+            form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
+            command = ("diff-tree", *form, tree, self._view.overlay.tree)
+            try:
+                output = check_result(command, try_git(self._view.worktree.root, *command))
+            except GitFailed:
+                hint = "its tree is not in this repository"
+                raise GitIndexError(
+                    f"receipt {number} is of another repository", hint, Exit.USAGE
+                ) from None
+            fields = output.split(b"\0")
+            self._trees[tree] = {
+                os.fsdecode(path): _difference(head)
+                for head, path in zip(fields[::2], fields[1::2], strict=False)
+            }
+        return self._trees[tree]
+
+
+def _difference(head: bytes) -> Difference:
+    _, _, old, new, *_ = head.decode("ascii").split(" ")
+    return Difference(*(oid if oid.strip("0") else "" for oid in (old, new)))
+
+
+def recheck(view: TreeView, receipts: list[Receipt]) -> dict[str, Any]:
+    """Return for each receipt whether its answer is still true."""
+    checker = Rechecker(view)
+    rows = [checker.row(number, receipt) for number, receipt in enumerate(receipts, 1)]
+    counts = {name: sum(row["verdict"] == name for row in rows) for name in VERDICTS}
+    return view.envelope(answers=rows, counts=counts)

@@ -1,0 +1,89 @@
+"""`gitindex recheck`: which earlier answers are no longer true?"""
+
+from __future__ import annotations
+
+import os
+
+from gitindex.base.escape import safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.table import Question, Wire, argument, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+STYLES = {"still true": "line", "changed": "match", "unknown": "dim"}
+MAX_BYTES = 64 << 20
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Compare each receipt's footprint with what changed since."""
+    from gitindex.query.recheck.answer import recheck
+    from gitindex.query.recheck.receipts import parse_receipts
+
+    texts = asked["receipts"] if here.agent else [_read(name) for name in asked["receipts"]]
+    receipts = [receipt for text in texts or [""] for receipt in parse_receipts(text)]
+    with here.tree() as view, here.doing("comparing receipts"):
+        return recheck(view, receipts)
+
+
+def _read(name: str) -> str:
+    """Return the JSON of a file; what came from standard input is a text already."""
+    from gitindex.base.atomic_file import read_start
+
+    if name[:1] in ("{", "[") or "\n" in name or not os.path.isfile(name):
+        return name
+    return (read_start(name, MAX_BYTES) or b"").decode("utf-8", "replace")
+
+
+def code(answer: dict[str, Any], _asked: Params) -> int:
+    """Return 1 if an answer changed, 3 if one is unknown, 0 if all are still true."""
+    counts = answer["counts"]
+    if counts["changed"]:
+        return 1
+    return 3 if counts["unknown"] else 0
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield the answers that are not certainly true any more, then the counts."""
+    for row in answer["answers"]:
+        if row["verdict"] == "still true" and not ink.asked.get("everything"):
+            continue
+        verdict = ink.paint(STYLES[row["verdict"]], row["verdict"])
+        paths = ", ".join(map(ink.path, row["paths"][:5]))
+        more = f" and {row['total'] - 5} more" if row["total"] > 5 else ""
+        about = f" {row['about']}" if "about" in row else ""
+        said = ": ".join(filter(None, (safe_text(row["why"]), paths + more)))
+        yield f"{row['number']}{about}  {verdict}" + (f"  {said}" if said else "")
+    counts = ", ".join(f"{many} {name}" for name, many in answer["counts"].items() if many)
+    yield ink.paint("dim", f"-- {counts}")
+
+
+QUESTION = Question(
+    "recheck",
+    "Which earlier answers are no longer true? Exit 0 if all still are, 1 if one changed, 3 if one is\n"
+    "unknown.\n\n"
+    "Nothing is asked again: what an answer was made from is in its receipt.",
+    (
+        argument(
+            "receipts",
+            "Files with the JSON of answers or receipts; - to read it.",
+            kind="texts",
+            metavar="FILE...",
+            most=MAX_BYTES,
+            wire=Wire(help="JSON of answers or of their receipts", most=1 << 20),
+        ),
+        option("--all", "everything", "List the answers that are still true, too.", "flag"),
+    ),
+    ask,
+    text,
+    group="Prove",
+    code=code,
+    trees="",
+    tool="recheck",
+    tells="Which earlier answers are no longer true? By their receipts, without asking again.",
+)
