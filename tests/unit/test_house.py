@@ -31,7 +31,7 @@ LINES = {
     "semantic": 2752,
     "sharing": 2560,
     "store": 6012,
-    "view": 1129,
+    "view": 1308,
     "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,6 +44,14 @@ class Difference(NamedTuple):
     now: str
 
 
+class Judged(NamedTuple):
+    """The verdict on one answer, and the paths that it is about."""
+
+    verdict: str
+    why: str
+    paths: Sequence[str] = ()
+
+
 class Rechecker:
     """What changed between the trees of receipts and the files as they are now."""
 
@@ -63,29 +72,30 @@ class Rechecker:
         row |= {"about": safe_text(receipt.label)} if receipt.label else {}
         return row | {"paths": [safe_text(path) for path in paths[:MAX_PATHS]], "total": len(paths)}
 
-    def _judge(self, number: int, receipt: Receipt) -> tuple[str, str, list[str]]:
+    def _judge(self, number: int, receipt: Receipt) -> Judged:
         tree = self._tree(number, receipt.tree)
         if receipt.named:
-            return STILL_TRUE, "it is about a commit", []
-        same = receipt.tree == self._view.overlay.tree and receipt.digest == self._digest
-        if same:
-            return STILL_TRUE, "nothing changed", []
+            return Judged(STILL_TRUE, "it is about a commit")
+        if receipt.tree == self._view.overlay.tree and receipt.digest == self._digest:
+            return Judged(STILL_TRUE, "nothing changed")
         footprint = receipt.footprint
+        if receipt.digest and not (footprint and footprint.edits):
+            return Judged(UNKNOWN, "its edits are not known")
         if footprint is None:
-            if receipt.digest:
-                return UNKNOWN, "its edits are not known", []
             paths = sorted(self._differences(tree, {}))
-            return (CHANGED, "", paths) if paths else (STILL_TRUE, "nothing changed", [])
-        if receipt.digest and not footprint.edits:
-            return UNKNOWN, "its edits are not known", []
+            return Judged(CHANGED, "", paths) if paths else Judged(STILL_TRUE, "nothing changed")
+        return self._compare(tree, footprint)
+
+    def _compare(self, tree: dict[str, Difference], footprint: ReadFootprint) -> Judged:
+        """Return the verdict on an answer whose footprint is known."""
         found = self._differences(tree, {p: oid for p, (oid, _) in footprint.edits.items()})
         relevant = [path for path, what in found.items() if self._matters(path, what, footprint)]
         if relevant:
-            return CHANGED, "", sorted(relevant)
+            return Judged(CHANGED, "", sorted(relevant))
         unread = [path for path, what in found.items() if self._change(path, what).unread]
         if unread:
-            return UNKNOWN, "a changed file cannot be read", sorted(unread)
-        return STILL_TRUE, "nothing that it depends on changed", []
+            return Judged(UNKNOWN, "a changed file cannot be read", sorted(unread))
+        return Judged(STILL_TRUE, "nothing that it depends on changed")
 
     def _matters(self, path: str, what: Difference, footprint: ReadFootprint) -> bool:
         """Return whether a change may change an answer."""
