@@ -83,3 +83,11 @@ def test_an_agent_rechecks_what_it_was_told(agent: Agent, home: Repo) -> None:
     (home.path / "fresh.py").unlink()
     assert agent.ask("recheck", receipts=["nonsense"])["status"] == "invalid_request"
     assert agent.ask("recheck", receipts=[str(home.path / "app.py")])["status"] == "invalid_request"
+
+
+def test_an_agent_finds_dead_code(agent: Agent, home: Repo) -> None:
+    home.write("gone.py", "def _nobody():\n    return 1\n")
+    answer = agent.ask("find_dead_code", public=True)
+    assert "_nobody" in [row["name"] for row in answer["dead"]]
+    assert "_nobody" not in str(agent.ask("find_dead_code", at="HEAD"))
+    (home.path / "gone.py").unlink()

@@ -104,7 +104,7 @@ def test_every_answer_says_how_fresh_it_is_and_what_proves_it(
     answer = answers[name]
     assert answer["status"] == "ok"
     assert answer["freshness"].keys() == FRESHNESS
-    assert answer["receipt"].keys() == RECEIPT
+    assert answer["receipt"].keys() - {"footprint"} == RECEIPT
     assert answer["codebaseRoot"].startswith("/")
 
 

@@ -1,0 +1,104 @@
+"""`gitindex dead`, `find_dead_code`: definitions that nobody uses, with proof."""
+
+from __future__ import annotations
+
+from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Note
+from gitindex.questions.symbols import BELOW
+from gitindex.questions.table import AT, Question, Wire, limit, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitindex.query.dead.find import Dead
+    from gitindex.questions.here import Here
+    from gitindex.questions.ink import Ink
+    from gitindex.questions.table import Params
+
+
+def ask(here: Here, asked: Params) -> dict[str, Any]:
+    """Return the definitions that are proven to be unused, and the patch that removes them."""
+    from gitindex.query.dead.find import DeadQuery, find_dead
+    from gitindex.query.dead.patch import RemovalPatch
+    from gitindex.query.names.finder import Finder
+
+    query = DeadQuery(here.folder(asked["below"]), asked["public"], asked["sure"])
+    with here.tree() as view, here.doing("following names"):
+        finder = Finder(view)
+        findings = find_dead(view, query, finder)
+        shown = findings.found[: asked["limit"]]
+        fields: dict[str, Any] = {
+            "dead": [_fields(one) for one in shown],
+            "examined": findings.examined,
+            "truncated": findings.truncated or len(findings.found) > len(shown),
+            "total": len(findings.found),
+        }
+        if asked["patch"]:
+            patch = RemovalPatch(finder.project, [one.definition for one in shown])
+            fields["patch"] = patch.text
+            fields["notRemoved"] = [f"{safe_text(d.path)}#{d.qualified}" for d in patch.left]
+        return view.envelope(**fields)
+
+
+def _fields(one: Dead) -> dict[str, Any]:
+    import os
+
+    from gitindex.base.escape import path_fields
+
+    definition, proof = one.definition, one.proof
+    fields: dict[str, Any] = {
+        "name": definition.name,
+        "qualifiedName": definition.qualified,
+        "kind": definition.kind,
+        **path_fields(os.fsencode(definition.path)),
+        "line": definition.line + 1,
+        "endLine": definition.end_line + 1,
+        "accounted": proof.counts,
+        "assumes": [assumed.fields() for assumed in proof.assumes],
+    }
+    return fields | ({"group": one.group} if one.group else {})
+
+
+def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield each definition with its proof, or the patch; then how much was examined."""
+    if "patch" in answer:
+        yield from answer["patch"].splitlines()
+        for name in answer["notRemoved"]:
+            yield Note(f"not in the patch: {name}")
+        return
+    for row in answer["dead"]:
+        total = counted(row["accounted"]["total"], "occurrences")
+        group = f", group {row['group']}" if "group" in row else ""
+        kind = ink.paint("kind", row["kind"])
+        proof = ink.paint("dim", f"all {total} accounted for{group}")
+        yield f"{ink.paint('path', ink.place(row))}  {kind} {safe_text(row['qualifiedName'])}  {proof}"
+    shown = f"{answer['total']} of {counted(answer['examined'], 'definitions')} examined: unused"
+    broken = {
+        one["assumption"].replace("_", " ") for row in answer["dead"] for one in row["assumes"]
+    }
+    assumes = f"; assumes no {' and '.join(sorted(broken))}" if broken else ""
+    yield ink.paint("dim", f"-- {shown}{assumes}")
+
+
+QUESTION = Question(
+    "dead",
+    "Definitions that nobody uses, each with its proof. Exit 0 if there are any, 1 if none.\n\n"
+    "Tests, entry points and what others may import are left out; --public reports exported\n"
+    "definitions, too. --patch prints the removal as a diff and applies nothing.",
+    (
+        BELOW._replace(wire=Wire("within", "file or folder")),
+        option("--public", "public", "Report exported definitions, too.", "flag", wire=Wire()),
+        option("--patch", "patch", "Print the removal as a diff for `git apply`.", "flag"),
+        option("--strict", "sure", "A broken assumption is a doubt: leave those out.", "flag"),
+        limit("Definitions", 200, 4_000, 50),
+        AT,
+    ),
+    ask,
+    text,
+    group="Change",
+    found="dead",
+    tool="find_dead_code",
+    tells="Definitions that nobody uses, only where that is proven.",
+)
