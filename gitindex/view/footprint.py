@@ -8,12 +8,12 @@ a collision costs a needless "changed", never a missed one.
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
+
+from gitindex.base.pattern import compile_later
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ MAX_LISTED = 20
 MAX_WORDS = 120
 MAX_EDITS = 20
 BLOOM_BITS = 3_000
-_PART = re.compile(r"\w+")
+_PART = compile_later(r"\w+")
 
 
 class Footprint:
@@ -65,7 +65,11 @@ class Footprint:
 
 def word_hashes(word: str) -> list[int]:
     """Return the hashes of the parts of a name; other spellings that compilers equate have the same."""
-    plain = unicodedata.normalize("NFKC", word).casefold()
+    plain = word.casefold()
+    if not plain.isascii():
+        from unicodedata import normalize  # lazily: most names have no need of it
+
+        plain = normalize("NFKC", word).casefold()
     return [crc32(part.encode("utf-8", "surrogatepass")) for part in _PART.findall(plain)]
 
 
@@ -109,7 +113,7 @@ class ReadFootprint:
 
 
 def _packed(hashes: Iterable[int]) -> str:
-    return b64encode(b"".join(h.to_bytes(4, "big") for h in hashes)).decode()
+    return b2a_base64(b"".join(h.to_bytes(4, "big") for h in hashes), newline=False).decode()
 
 
 def _unpacked(text: Any) -> list[int]:
@@ -120,7 +124,7 @@ def _unpacked(text: Any) -> list[int]:
 def _bytes(text: Any) -> bytes:
     if not isinstance(text, str) or len(text) > 1 << 16:
         raise ValueError("not a text")
-    return b64decode(text.encode("ascii", "replace"), validate=True)
+    return a2b_base64(text.encode("ascii", "replace"), strict_mode=True)
 
 
 def _texts(value: Any) -> list[str]:
@@ -134,7 +138,7 @@ def _bloom(hashes: Iterable[int]) -> str:
     for one in hashes:
         for at in _bits(one):
             bits[at >> 3] |= 1 << (at & 7)
-    return b64encode(bits).decode()
+    return b2a_base64(bits, newline=False).decode()
 
 
 def _filter(text: Any) -> bytes:
