@@ -25,13 +25,13 @@ LINES = {
     "lsp": 471,
     "maintenance": 1083,
     "mcp": 1285,
-    "questions": 5203,
-    "query": 19345,
+    "questions": 5257,
+    "query": 19704,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2560,
     "store": 6012,
-    "view": 1308,
+    "view": 1312,
     "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
