@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.lean import TYPE_CHECKING
+from gitindex.questions.ink import Note
 from gitindex.questions.sarif import SarifResult, render_sarif
 from gitindex.questions.table import Question, argument, option
 
@@ -19,6 +22,23 @@ if TYPE_CHECKING:
     from gitindex.questions.table import Params
 
 
+def unchecked_fields(change: TreeChange) -> list[dict[str, Any]]:
+    """Return the changed files that were not examined, each with the reason."""
+    return [
+        {**path_fields(os.fsencode(path)), "why": why}
+        for path, why in sorted(change.unread.items())
+    ]
+
+
+def unchecked_lines(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield one line that names what was not examined; nothing if all was."""
+    rows = answer.get("unchecked", ())
+    if rows:
+        shown = [f"{ink.path(row['path'])} {row['why']}" for row in rows[:5]]
+        more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+        yield Note(f"not checked: {', '.join(shown)}{more}")
+
+
 def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Return every change of an exported name; `acceptable`: each incompatible one is announced."""
     from gitindex.query.impact.change import comparing, parse_range
@@ -30,18 +50,41 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
     pair = parse_range(between, asked["staged"])
     with here.doing("comparing"), comparing(here.worktree, here.path, pair) as change:
         found = find_surface(change)
-        excused = _excused(asked, change, found)
-        rows = [_fields(one, one in excused) for one in found]
+        excused = excused_changes(asked, change, found)
+        rows = api_rows(change, found, excused)
         blocking = any(one.incompatible and one not in excused for one in found)
         return change.after.view.envelope(
-            between=between or "staged", api=rows, acceptable=not blocking
+            between=between or "staged",
+            api=rows,
+            acceptable=not blocking,
+            unchecked=unchecked_fields(change),
         )
+
+
+def api_rows(
+    change: TreeChange, found: list[SurfaceChange], excused: set[SurfaceChange]
+) -> list[dict[str, Any]]:
+    """Return the JSON fields of each change, with a witness for those that are incompatible."""
+    from gitindex.query.impact.witness import MAX_WITNESSES, witness_of
+
+    rows, searched = [], 0
+    for one in found:
+        row = _fields(one, one in excused)
+        if one.incompatible:
+            searched += 1
+            witness = witness_of(change, one, searched <= MAX_WITNESSES)
+            row["witness"] = witness.code
+            row["callers"] = [
+                {**path_fields(os.fsencode(c.path)), "line": c.line, "text": c.text}
+                for c in witness.callers
+            ]
+            row["callersTotal"] = witness.total
+        rows.append(row)
+    return rows
 
 
 def last_tag(worktree: Worktree) -> str:
     """Return the last release tag before HEAD."""
-    import os
-
     from gitindex.base.errors import Exit, GitIndexError
     from gitindex.git.command import try_git
 
@@ -58,7 +101,9 @@ def has_tag(worktree: Worktree) -> bool:
     return not try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD").returncode
 
 
-def _excused(asked: Params, change: TreeChange, found: list[SurfaceChange]) -> set[SurfaceChange]:
+def excused_changes(
+    asked: Params, change: TreeChange, found: list[SurfaceChange]
+) -> set[SurfaceChange]:
     """Return the incompatible changes that a version or a changelog announces."""
     from gitindex.query.impact.surface import added_news, allows_breaks, is_announced
 
@@ -74,8 +119,6 @@ def _excused(asked: Params, change: TreeChange, found: list[SurfaceChange]) -> s
 
 
 def _fields(one: SurfaceChange, excused: bool) -> dict[str, Any]:
-    import os
-
     definition = one.definition
     return {
         "change": str(one.kind),
@@ -102,29 +145,48 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     """Yield a line for each change, `!` before those that break callers."""
     rows = answer["api"]
     if ink.asked.get("form") == "sarif":
-        yield render_sarif([_sarif(row) for row in rows])
+        yield render_sarif([sarif_of_api(row) for row in rows])
         return
     for row in rows:
-        mark = "!" if row["incompatible"] else " "
-        why = f": {row['why']}" if row.get("why") and row["change"] != "removed" else ""
-        told = ", announced" if row.get("announced") else ""
-        place = ink.paint("path", ink.place(row))
-        name = safe_text(row["qualifiedName"])
-        yield f"{mark} {row['change']:<7} {name}{safe_text(why)}{told}  {place}"
+        yield from _row_lines(row, ink)
     count = sum(row["incompatible"] for row in rows)
     many = counted(len(rows), "exported names")
     yield ink.paint("dim", f"-- {many} changed, {count} incompatibly")
     if ink.asked.get("check") and not answer["acceptable"]:
-        yield "raise the version, or name what breaks in a changelog"
+        yield "raise the version's first number (0.y: the second), or name what breaks in a changelog"
+    yield from unchecked_lines(answer, ink)
 
 
-def _sarif(row: dict[str, Any]) -> SarifResult:
+def _row_lines(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+    mark = "!" if row["incompatible"] else " "
+    why = f": {row['why']}" if row.get("why") and row["change"] != "removed" else ""
+    told = ", announced" if row.get("announced") else ""
+    place = ink.paint("path", ink.place(row))
+    name = safe_text(row["qualifiedName"])
+    yield f"{mark} {row['change']:<7} {name}{safe_text(why)}{told}  {place}"
+    if row["incompatible"] and not row["announced"]:
+        yield from _witness_lines(row, ink)
+
+
+def _witness_lines(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+    """Yield a use that no longer works: from the tree if there is one, else the generated one."""
+    for caller in row["callers"][:1]:
+        more = f" and {row['callersTotal'] - 1} more" if row["callersTotal"] > 1 else ""
+        code = ink.code(caller["text"], safe_text(row["name"]))
+        yield f"          breaks {ink.place(caller)}: {code}{ink.paint('dim', more)}"
+    if not row["callers"]:
+        yield f"          breaks {safe_text('; '.join(row['witness'].splitlines()))}"
+
+
+def sarif_of_api(row: dict[str, Any]) -> SarifResult:
     if row["change"] == "removed":
         rule = "api-removed"
     else:
         rule = "api-incompatible" if row["incompatible"] else f"api-{row['change']}"
     quiet = not row["incompatible"] or row.get("announced")
     message = f"{row['qualifiedName']}: {row.get('why') or row['change']}"
+    if row.get("witness"):
+        message += f"; breaks `{'; '.join(row['witness'].splitlines())}`"
     line = 1 if row["change"] == "removed" else row["line"]
     return SarifResult(rule, "note" if quiet else "error", message, row["path"], line)
 

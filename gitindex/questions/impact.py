@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.questions.api import STAGED
+from gitindex.questions.api import STAGED, unchecked_fields, unchecked_lines
 from gitindex.questions.graph import DEPTH
 from gitindex.questions.ink import Aside, Note
 from gitindex.questions.merge_check import dangling_fields
@@ -78,23 +78,6 @@ def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
     )
 
 
-def unchecked_fields(change: TreeChange) -> list[dict[str, Any]]:
-    """Return the changed files that were not examined, each with the reason."""
-    return [
-        {**path_fields(os.fsencode(path)), "why": why}
-        for path, why in sorted(change.unread.items())
-    ]
-
-
-def unchecked_lines(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
-    """Yield one line that names what was not examined; nothing if all was."""
-    rows = answer.get("unchecked", ())
-    if rows:
-        shown = [f"{ink.path(row['path'])} {row['why']}" for row in rows[:5]]
-        more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-        yield Note(f"not checked: {', '.join(shown)}{more}")
-
-
 def _misfit_fields(found: Misfit) -> dict[str, Any]:
     return {
         **path_fields(os.fsencode(found.path)),
@@ -112,9 +95,11 @@ def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
     found = affected_tests(change)
     shown = found.tests[:limit] if limit else found.tests
     ranked = [_test_fields(one) for one in shown]
+    commands = change.runners.commands({one.path: one.nodes for one in shown})
     return change.after.view.envelope(
         tests=[one["path"] for one in ranked],
         ranked=ranked,
+        commands=[one._asdict() for one in commands],
         unchecked=unchecked_fields(change),
         truncated=found.truncated or len(shown) < len(found.tests),
         unfollowed=found.truncated,
@@ -179,8 +164,11 @@ def _tests_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         for node in row["nodes"] if ink.asked.get("nodes") and row["nodes"] else [row["path"]]:
             file, colons, name = node.partition("::")
             yield ink.path(file) + colons + name
+    for one in answer["commands"]:
+        where = f"cd {safe_text(one['root'])} && " if one["root"] else ""
+        yield Note(f"run: {where}{safe_text(one['command'])}")
     if not answer["tests"]:
-        yield Aside("no test reaches the change")
+        yield Note("no test reaches the change")
     if answer["unfollowed"]:
         yield Note("farther tests import the change, too; only all are sure")
     yield from unchecked_lines(answer, ink)

@@ -57,7 +57,53 @@ def test_check(pull_request: Repo, tmp_path: Path, fail_on: str, code: int) -> N
         log = json.loads((out / f"{name}.sarif").read_text())
         rules[name] = {result["ruleId"] for result in log["runs"][0]["results"]}
     assert rules == {"merge": {"merge-break"}, "api": {"api-removed", "api-added"}}
+    report = (out / "report.md").read_text()
+    assert report.startswith("<!-- gitindex report -->\n")
+    assert "no longer works: `from core import spare`" in report
+    assert "pytest tests/test_use.py" in report
+    assert json.loads((out / "report.json").read_text())["acceptable"] is False
     assert (out / "affected.txt").read_text() == "tests/test_use.py\n"
+
+
+GH = """#!/bin/sh
+echo "$@" >>"$LOG"
+case "$*" in *--paginate*) [ -z "$FOUND" ] || echo "$FOUND" ;; esac
+exit $CODE
+"""
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "call", "said"),
+    [
+        ("", 0, "-X POST repos/o/r/issues/7/comments", "the report is on pull request 7"),
+        ("12", 0, "-X PATCH repos/o/r/issues/comments/12", "the report is on pull request 7"),
+        ("", 1, "--paginate", "no comment was posted"),
+    ],
+)
+def test_one_comment(tmp_path: Path, found: str, code: int, call: str, said: str) -> None:
+    gh, report, log = tmp_path / "bin/gh", tmp_path / "report.md", tmp_path / "log"
+    gh.parent.mkdir()
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    report.write_text("<!-- gitindex report -->\n")
+    told = {"GITHUB_REF": "refs/pull/7/merge", "GITHUB_REPOSITORY": "o/r", "LOG": str(log)}
+    done = subprocess.run(
+        ["sh", ROOT / "templates/ci/comment.sh", report],
+        env={
+            **os.environ,
+            **told,
+            "FOUND": found,
+            "CODE": str(code),
+            "PATH": f"{gh.parent}:{os.environ['PATH']}",
+        },
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert (done.returncode, said in done.stdout) == (0, True), done
+    assert done.stdout.count("\n") == 1
+    assert call in log.read_text()
 
 
 @pytest.fixture
@@ -132,7 +178,7 @@ def test_the_files_are_what_their_readers_expect() -> None:
     assert all("uses" in step or "run" in step for step in action["runs"]["steps"])
     job = yaml.safe_load((ROOT / "templates/ci/gitlab.yml").read_text())["gitindex"]
     assert all(isinstance(line, str) for line in job["script"])
-    told = action["runs"]["steps"][-1]["env"]
+    told = next(step["env"] for step in action["runs"]["steps"] if step.get("id") == "check")
     assert {"SEED", "SIGNERS", "PUSH_PACK"} <= told.keys()
     feature = ROOT / "templates/devcontainer/gitindex/devcontainer-feature.json"
     assert {"seed", "signers"} <= json.loads(feature.read_text())["options"].keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from gitindex.query.impact.callers import Callers
@@ -48,16 +49,18 @@ class AffectedTests(NamedTuple):
 def affected_tests(change: TreeChange) -> AffectedTests:
     """Return the test files of the new tree that the change affects."""
     found: dict[str, AffectedTest] = {}
-    for path in runnable_tests(change, change.paths):
+    for path in runnable_tests(change, change.felt):
         found[path] = AffectedTest(path, ReachRoute.CHANGED, 0)
     executed = executed_tests(change)
     for path in runnable_tests(change, executed.tests):
         found.setdefault(path, _reached(path, ReachRoute.EXECUTED, executed.tests[path]))
     calls = Callers(change)
     calls.follow()
-    for path in runnable_tests(change, calls.tests):
+    called = runnable_tests(change, calls.tests)
+    for path in called:
         found.setdefault(path, _reached(path, ReachRoute.CALLS, calls.tests[path]))
-    unexplained = calls.unexplained()
+    helpers = calls.tests.keys() - called  # whatever imports them may run the change
+    unexplained = calls.unexplained() | helpers
     truncated = _follow_imports(change, unexplained - executed.known, set(), found)
     truncated |= _follow_imports(change, unexplained & executed.known, executed.idle, found)
     return AffectedTests(sorted(found.values(), key=AffectedTest.order), truncated)
@@ -68,7 +71,8 @@ def _follow_imports(
 ) -> bool:
     """Add the tests that import some files, directly or not, except idle ones. True if cut off."""
     importers = 0
-    for distance, ring in enumerate(importing_rings(change, paths), 1):
+    own = {path for path in paths if is_shared(path)}
+    for distance, ring in enumerate(chain([own], importing_rings(change, paths))):
         project = change.after.project
         shared = {p for path in ring if is_shared(path) for p in tests_below(project, path)}
         for path in runnable_tests(change, (ring | shared) - idle):

@@ -48,7 +48,7 @@ class Callers:
 
     def unexplained(self) -> set[str]:
         """Return the changed files that calls do not explain."""
-        return {path for path in self._change.paths if path not in self._explained}
+        return {path for path in self._change.felt if path not in self._explained}
 
     def _follow(self, symbols: list[ChangedSymbol]) -> bool:
         """Return True if tests were found, and nothing is left to imports."""

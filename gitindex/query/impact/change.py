@@ -15,9 +15,11 @@ from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
+from gitindex.query.impact.comments import code_of, is_same_code
+from gitindex.query.impact.runners import TestRunners
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.project import LISTED, Project, rows_of
+from gitindex.query.names.project import LISTED, rows_of
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
@@ -90,6 +92,21 @@ class TreeChange:
         return found
 
     @cached_property
+    def runners(self) -> TestRunners:
+        """What collects the tests of the new tree."""
+        return TestRunners(self.after.project)
+
+    @cached_property
+    def felt(self) -> dict[str, str]:
+        """The paths that differ in code: not only in comments, docstrings or blank lines."""
+        return {p: how for p, how in self.paths.items() if how != "modified" or self._differs(p)}
+
+    def _differs(self, path: str) -> bool:
+        source = self.after.project.source(path)
+        parsed = source is not None and source.origin.status == FactsStatus.PARSED
+        return not parsed or not is_same_code(self.before.project, self.after.project, path)
+
+    @cached_property
     def symbols(self) -> list[ChangedSymbol]:
         """Symbols that differ, ordered by path and line."""
         for finder in (self.before, self.after):
@@ -121,8 +138,11 @@ class TreeChange:
         return {os.fsdecode(path): oid for path, oid in rows}
 
     def _symbols(self, path: str) -> Iterator[ChangedSymbol]:
-        old = _own_texts(self.before.project, self.before.project.source(path))
-        new = _own_texts(self.after.project, self.after.project.source(path))
+        texts = code_of(self.before.project, self.after.project, path)
+        old, new = (
+            _own_texts(text, finder.project.source(path))
+            for text, finder in zip(texts, (self.before, self.after), strict=True)
+        )
         for name, (definition, text) in new.items():
             if name not in old:
                 yield ChangedSymbol(definition, Difference.ADDED)
@@ -196,25 +216,29 @@ def _why_unread(old: FileNames | None, new: FileNames | None) -> str:
     if new is None or status == FactsStatus.PARSED:
         return ""
     if status == FactsStatus.LEXICAL:
-        kinds = file_kinds(new.path)
-        other = kinds.docs or kinds.data or kinds.hidden or kinds.foreign or kinds.news
-        plain = "." not in os.path.basename(new.path)
-        return "" if other or plain else "is of a language without a grammar"
+        return "is of a language without a grammar" if _may_be_code(new.path) else ""
     if status == FactsStatus.PARTIAL and old and old.origin.status == FactsStatus.PARTIAL:
         return ""
     return "does not parse"
+
+
+def _may_be_code(path: str) -> bool:
+    kinds = file_kinds(path)
+    other = (kinds.docs, kinds.data, kinds.hidden, kinds.foreign, kinds.news)
+    return not any(other) and "." in os.path.basename(path)
 
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def _own_texts(
-    project: Project, source: FileNames | None
+    text: bytes, source: FileNames | None
 ) -> dict[tuple[str, str, int], tuple[Definition, str]]:
-    """Return each symbol's own text, without nested symbols and with whitespace collapsed."""
+    """Return each symbol's own text, without nested symbols and blanks; indentation counts in Python."""
     if source is None:
         return {}
-    lines = project.text(source.path).decode("utf-8", "replace").split("\n")
+    lines = text.decode("utf-8", "replace").split("\n")
+    indented = source.language == "python"
     inner: dict[int, list[Definition]] = {}
     for symbol in source.symbols:
         inner.setdefault(symbol.parent, []).append(symbol)
@@ -227,6 +251,8 @@ def _own_texts(
             last = child.end_line - symbol.start_line
             own[first : last + 1] = [""] * (last - first + 1)
         name = (symbol.qualified, symbol.kind)
-        found[*name, seen[name]] = symbol, " ".join(" ".join(own).split())
+        kept = [line.rstrip() for line in own if line.strip()]
+        flat = "\n".join(kept) if indented else " ".join(" ".join(kept).split())
+        found[*name, seen[name]] = symbol, flat
         seen[name] += 1
     return found

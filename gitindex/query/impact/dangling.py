@@ -82,23 +82,26 @@ class _DanglingSearch:
     def run(self) -> DanglingReferences:
         if self._within is not None and not self._within:
             return DanglingReferences([], [], False)
-        self._paths = self._looked_at()
-        for project in (self._before, self._after):
-            project.load(self._paths)
-        self._paths = [path for path in self._paths if path not in self._change.unread]
-        self._partial = {path for path in self._paths if self._is_partial(path)}
-        lost = [d for d in self._lost() if self._is_said(d.name)]
-        names = dict.fromkeys(definition.name for definition in lost)
-        for name in list(names)[:MAX_LOST]:
-            self._follow(name, [d for d in lost if d.name == name])
-        for definition in lost[:MAX_LOST]:
-            if definition.path.endswith(".go") and definition.kind in FUNCTIONS:
-                self._unimplemented(definition)
+        self._load()
+        lost: dict[str, list[Definition]] = {}
+        for definition in self._lost():
+            if self._is_said(definition.name):
+                lost.setdefault(definition.name, []).append(definition)
+        for name in list(lost)[:MAX_LOST]:
+            self._follow(name, lost[name])
+            self._unimplemented(lost[name])
         self._imports()
         possible = {p for p in self._possible if not self._is_told(p)}
-        cut = len(names) > MAX_LOST or len(possible) > MAX_POSSIBLE
+        cut = len(lost) > MAX_LOST or len(possible) > MAX_POSSIBLE
         shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
         return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
+
+    def _load(self) -> None:
+        paths = self._looked_at()
+        for project in (self._before, self._after):
+            project.load(paths)
+        self._paths = [path for path in paths if path not in self._change.unread]
+        self._partial = {path for path in self._paths if self._is_partial(path)}
 
     def _is_partial(self, path: str) -> bool:
         new = self._after.source(path)
@@ -136,17 +139,17 @@ class _DanglingSearch:
             if old is None or old.language in _NO_CODE:
                 continue
             still = {_identity(new, symbol) for symbol in new.symbols} if new else set()
-            for symbol in old.symbols:
+            gone = [s for s in old.symbols if _identity(old, s) not in still]
+            for symbol in gone:
                 outer = old.symbol(symbol.parent)
-                if _identity(old, symbol) in still or symbol.kind in SPACES:
-                    continue
-                if path in self._partial and self._is_written(symbol):
-                    continue
-                if outer is None or _identity(old, outer) in still or outer.kind in SPACES:
+                alone = outer is None or _identity(old, outer) in still or outer.kind in SPACES
+                if alone and symbol.kind not in SPACES and not self._is_written(symbol):
                     yield symbol
 
     def _is_written(self, symbol: Definition) -> bool:
-        """Return whether the new text has the line of a definition, possibly where it does not parse."""
+        """Return whether a file that never parsed as a whole still has the line of a definition."""
+        if symbol.path not in self._partial:
+            return False
         line = self._before.span(symbol.path, symbol.line, symbol.line).strip()
         return line in self._after.text(symbol.path).decode("utf-8", "replace")
 
@@ -160,8 +163,13 @@ class _DanglingSearch:
             for place in self._standing(site):
                 self._note(site, place, target)
 
-    def _unimplemented(self, method: Definition) -> None:
+    def _unimplemented(self, lost: list[Definition]) -> None:
         """Find interfaces of Go that the type of a lost method implemented by it."""
+        for method in lost:
+            if method.path.endswith(".go") and method.kind in FUNCTIONS:
+                self._leave_interfaces(method)
+
+    def _leave_interfaces(self, method: Definition) -> None:
         before = self._change.before
         owner = before.binder.types.classes.class_of(method)
         source = self._after.source(owner.path) if owner else None
@@ -299,24 +307,26 @@ class _DanglingSearch:
         return lost - {"default", "*"}
 
     def _lost_name(self, module: str, name: str) -> None:
-        """Find uses of a name that a module lost; for a definition, only in changed files."""
-        old, new = self._before.source(module), self._after.source(module)
-        assert old is not None
-        assert new is not None
-        defined = bool(old.children(-1, name))
+        """Find uses of a name that a module lost."""
         places = self._after.places(name, self._within or ())
-        paths = [path for path in self._after.importing(module) if path in places]
-        if defined and not new.children(-1, name):  # who used it is known
-            paths = [path for path in paths if path in self._change.paths]
-        elif not defined and self._is_used_inside(old, name):
-            paths.append(module)
+        paths = [path for path in self._takers(module, name) if path in places]
         self._after.load(paths)
-        for path in paths:
-            source = self._after.source(path)
-            for place in places.get(path, ()) if source else ():
-                assert source is not None
+        for source in filter(None, map(self._after.source, paths)):
+            for place in places[source.path]:
                 if place.use != Use.DEFINITION:
                     self._judge_taken(source, place, module, name)
+
+    def _takers(self, module: str, name: str) -> list[str]:
+        """Return the files that may take a name from a module; of a lost definition the users are known."""
+        old, new = self._before.source(module), self._after.source(module)
+        if old is None or new is None:
+            return []
+        defined, still = bool(old.children(-1, name)), bool(new.children(-1, name))
+        paths = self._after.importing(module)
+        if defined and not still and old.language not in ECMA:
+            return [path for path in paths if path in self._change.paths]
+        own = not defined and self._is_used_inside(old, name)
+        return [*paths, module] if own and module not in paths else paths
 
     def _is_used_inside(self, old: FileNames, name: str) -> bool:
         """Return whether uses of a lost import in its own file are judged: foreign names may be global."""
@@ -332,7 +342,7 @@ class _DanglingSearch:
             return
         standing = self._judge.standing(source, place)
         if source.path != module and source.language in ECMA and not self._exports(module, name):
-            standing = UNSURE if self._judge.offers_anything([module]) else BROKEN
+            standing = UNSURE if self._judge.may_offer([module], name) else BROKEN
         if standing is BROKEN or (taken and place.use == Use.IMPORT):
             self._add(_at(source.path, place, name, module), standing)
 
@@ -354,6 +364,7 @@ class _DanglingSearch:
     def _lost_modules(self, source: FileNames, item: Import, gone: Iterable[str]) -> None:
         now = self._after.resolve(source, item)
         still = {name for module in now for name in _provided(self._after.source(module))}
+        still.update(stem for module in now for stem in _stems(module))
         for module in sorted(gone):
             bound = [name for name, _ in item.names if name in _stems(module)]
             if not now or (bound and not still.issuperset(bound)):

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
-from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
 from gitindex.query.impact.importers import Importers
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.project import LISTED, rows_of
 from gitindex.query.names.source import Definition, place_of
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 MAX_REACHED = 500
 """Maximum symbols to follow and show."""
 MAX_DEPTH = 10
-_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css"})
 
 
 class Reached(NamedTuple):
@@ -37,7 +34,7 @@ def impact(change: TreeChange, depth: int) -> ImpactAnswer:
     """Return changed symbols, and the symbols, files and tests they reach, as an envelope."""
     reached, cut = _reached(change, max(1, min(depth, MAX_DEPTH)))
     files = {r.definition.path for r in reached} | importing_files(change)
-    tests = runnable_tests(change, files | set(change.paths))
+    tests = runnable_tests(change, files | set(change.felt))
     answer = change.after.view.envelope(
         base=change.before.view.overlay.commit or change.before.view.overlay.tree,
         changedFiles=[
@@ -55,7 +52,7 @@ def impact(change: TreeChange, depth: int) -> ImpactAnswer:
 
 def importing_files(change: TreeChange) -> set[str]:
     """Return files that import a changed file, directly or not; deleted files: in the old tree."""
-    return {path for ring in importing_rings(change, change.paths) for path in ring}
+    return {path for ring in importing_rings(change, change.felt) for path in ring}
 
 
 def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[str]]:
@@ -75,13 +72,8 @@ def importing_rings(change: TreeChange, paths: Iterable[str]) -> Iterator[set[st
 
 
 def runnable_tests(change: TreeChange, paths: Iterable[str]) -> set[str]:
-    """Return the paths that can be run as tests in the new tree."""
-    view = change.after.view
-    tests = [os.fsencode(path) for path in paths if is_test(path)]
-    view.ensure_facts(paths=tests)
-    sql = f"SELECT l.path, b.language FROM {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id"
-    rows = rows_of(view, sql, tests)
-    return {os.fsdecode(path) for path, language in rows if language not in _NO_CODE}
+    """Return the paths that a test runner collects in the new tree."""
+    return set(change.runners.collected(path for path in paths if is_test(path)))
 
 
 def _reached(change: TreeChange, depth: int) -> tuple[list[Reached], bool]:

@@ -89,10 +89,22 @@ class Judge:
         value = self._finder.binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         return value.module is not None and module in value.module.paths
 
-    def offers_anything(self, paths: Iterable[str]) -> bool:
-        """Return whether a module may have unlisted names: by a foreign star or at run time."""
+    def may_offer(self, paths: Iterable[str], name: str) -> bool:
+        """Return whether a module may have an unlisted name: by a foreign star or at run time."""
         sources = [self._project.source(path) for path in paths]
-        return any(s is None or self._is_open(s) for s in sources)
+        return any(s is None or self._is_open(s, name) for s in sources)
+
+    def serves(self, source: FileNames, name: str) -> bool:
+        """Return whether `__getattr__` of a module may answer for a name: it is new, or names it."""
+        old = self._before.project.source(source.path)
+        for hook in [d for known in _HOOKS for d in source.children(-1, known)]:
+            span = self._project.span(source.path, hook.start_line, hook.end_line)
+            same = old.children(-1, hook.name) if old else []
+            spans = [self._before.project.span(d.path, d.start_line, d.end_line) for d in same]
+            quoted = re.compile(rb"[\"']%s[\"']" % re.escape(name.encode()))
+            if span not in spans or quoted.search(self._project.text(source.path)):
+                return True
+        return False
 
     def may_be_variable(self, source: FileNames, place: Occurrence, lost: Definition) -> bool:
         """Return whether a bare Rust name that is also a field probably is a variable."""
@@ -116,7 +128,7 @@ class Judge:
         """Return whether a module may have a name: its own, or re-exported from another module."""
         for path in paths:
             source = self._project.source(path)
-            if source is None or self._is_open(source):
+            if source is None or self._is_open(source, name):
                 return True
             for item, there in source.bindings.get(name, ()) if path not in seen else ():
                 bare = item._replace(names=()) if source.language == "python" else item
@@ -127,10 +139,10 @@ class Judge:
                     return True
         return False
 
-    def _is_open(self, source: FileNames) -> bool:
+    def _is_open(self, source: FileNames, name: str) -> bool:
         if source.origin.status != FactsStatus.PARSED or self._computes(source, _MAKES_NAMES):
             return True
-        if any(source.children(-1, name) for name in _HOOKS):
+        if self.serves(source, name):
             return True
         return source.language in STRICT and self._has_foreign_star(source)
 
@@ -192,7 +204,7 @@ class Judge:
     def _member(self, source: FileNames, place: Occurrence, value: Value) -> Standing:
         if value.module is not None:
             paths = value.module.paths
-            return UNSURE if not paths or self.offers_anything(paths) else BROKEN
+            return UNSURE if not paths or self.may_offer(paths, place.name) else BROKEN
         holder = value.definition
         if holder is None or value.kind not in (
             ValueKind.TYPE,

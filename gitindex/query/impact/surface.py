@@ -14,6 +14,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
 from gitindex.query.impact.arity import incompatibility
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.offers import exports_of
+from gitindex.query.impact.standing import Judge
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.project import Project
@@ -199,7 +200,7 @@ class _ModulePair:
             return any(f"export * from '{s.module}'" in _code(self._after, path) for s in stars)
         if any(local == name for item in source.imports for _, local in item.names):
             return True
-        return bool(source.children(-1, "__getattr__")) and source.language == "python"
+        return source.language == "python" and Judge(self._before, self._after).serves(source, name)
 
 
 def _code(finder: Finder, path: str) -> str:
@@ -271,21 +272,24 @@ def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
 
 def _passed_on(finder: Finder, source: FileNames) -> Iterator[tuple[str, int]]:
     """Yield names that a file exports without defining them, and their lines."""
-    lines = {local: item.line for item in source.imports for _, local in item.names}
     if source.language == "rust":
-        public = [
-            i for i in source.imports if _line(finder.project, source, i).startswith("pub use ")
-        ]
-        yield from ((local, i.line) for i in public for _, local in i.names if local != "*")
+        yield from _public_uses(finder.project, source)
         return
+    lines = {local: item.line for item in source.imports for _, local in item.names}
     own = {symbol.name for symbol in source.symbols if symbol.parent < 0}
     listed = exports_of(finder.project, source.path) - own
     if not listed and "__all__" not in own and source.path.endswith("__init__.py"):
         listed = _unused_imports(finder.project, source)
-    any_name = source.language != "python" or source.stars or "__getattr__" in own
+    any_name = source.language != "python" or source.stars
     for name in sorted(listed):
         if not name.startswith("_") and (any_name or name in lines):
             yield name, lines.get(name, 0)
+
+
+def _public_uses(project: Project, source: FileNames) -> Iterator[tuple[str, int]]:
+    for item in source.imports:
+        if _line(project, source, item).startswith("pub use "):
+            yield from ((local, item.line) for _, local in item.names if local != "*")
 
 
 def _unused_imports(project: Project, source: FileNames) -> frozenset[str]:
