@@ -96,7 +96,7 @@ def test_i45_a_public_file_that_was_removed_is_made_again_only_where_nothing_els
             if next(looks) == 5:
                 (quiet.path / ".git").rename(quiet.path / "gone")
 
-        monkeypatch.setattr(public_folder.time, "sleep", goes_on)
+        monkeypatch.setattr("gitindex.refresh.public_folder.time.sleep", goes_on)
     write = partial(
         public_folder.write_public, worktree, worktree.stale_status, b"{}\n", make=False
     )
