@@ -249,10 +249,14 @@ class DatabaseChecksums(LogLock):
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self._held = _read(self._list)
-        there = os.path.exists(self._list)
-        if isinstance(self._held, Checksums):
-            _write(self._list, self._held._replace(is_open=True), existing=there)
+        try:
+            self._held = _read(self._list)
+            there = os.path.exists(self._list)
+            if isinstance(self._held, Checksums):
+                _write(self._list, self._held._replace(is_open=True), existing=there)
+        except BaseException:
+            self.__exit__()  # else this process would wait for itself the next time
+            raise
         return self
 
     def check(self, pages: Iterable[int], page_size: int) -> None:

@@ -30,7 +30,7 @@ LINES = {
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2560,
-    "store": 6012,
+    "store": 6016,
     "view": 1312,
     "web": 3600,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -575,6 +576,20 @@ def test_who_excludes_whom(store: Path) -> None:
         assert not (store / "facts.seal.lock").exists(), "the store may be being removed"
     with pytest.raises(FileNotFoundError), LogLock(path, exclusive=True):
         pass
+
+
+def test_a_lock_is_given_up_if_the_list_cannot_be_written(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a descriptor left the process waited for its own lock, for ever."""
+
+    def no_descriptor(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(checksums, "_write", no_descriptor)
+    with pytest.raises(OSError, match="too many"), DatabaseChecksums(str(store / "facts.db")):
+        pass
+    assert not is_locked(store, fcntl.LOCK_EX)
 
 
 def test_a_lock_may_have_any_descriptor(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
