@@ -13,6 +13,7 @@ from pathlib import Path
 from bench import (
     branch,
     checksums,
+    claims,
     cold_start,
     extraction,
     first_index,
@@ -69,6 +70,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "queue": jobqueue.measure,
     "scip": scip.measure,
     "oracle": oracle.measure,
+    "claims": claims.measure,
 }
 
 

@@ -145,7 +145,7 @@ def node_name(name: str) -> str:
 
 def rows_of(rows: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Return some places of an answer as evidence."""
-    kept = ("path", "pathBytes", "line", "column", "text", "tier", "use", "why", "enclosing")
+    kept = ("path", "pathBytes", "line", "column", "text", "tier", "use", "why", "enclosing", "via")
     return tuple({k: row[k] for k in kept if k in row} for row in rows[:MAX_EVIDENCE])
 
 
