@@ -28,11 +28,11 @@ from gitindex.query.absence import FoundPlace, Partition, partition_of
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.dispatch import linked
 from gitindex.query.names.finder import Finder, Found
-from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.targets import find_target
+from gitindex.query.names.used_unnamed import is_fixture
 from gitindex.query.references import definition_fields, site_fields
 from gitindex.view.tree import TreeView
 

@@ -44,7 +44,7 @@ def _answer(request: WorkRequest) -> bytes:
 
     data, language, question = request.data, request.language, request.question
     if question.startswith(KINDS_AT):
-        from gitindex.languages.scopes.quiet import read_kinds
+        from gitindex.languages.scopes.comments_and_strings import read_kinds
 
         return read_kinds(data, language, question[len(KINDS_AT) :])
     if question == FLOW:

@@ -8,13 +8,16 @@ WHOLE, EACH = -1, -2
 """What of a value a name takes: all of it, each element; or the n-th item."""
 
 
+LITERAL = '"'
+"""The name of a part that is a literal: its members are of the language."""
+
+
 class Part(NamedTuple):
     """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
 
     name: str
     called: bool
     load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
-    inner: str = ""  # the content of a parenthesised expression
 
 
 NAMED, POINTER, LISTED, STRUCT, OTHER = range(5)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from gitindex.languages.scopes.bound import LITERAL
 from gitindex.languages.scopes.declared import TYPE_NAMES, named_type
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ NAMES = frozenset(
         *("identifier", "type_identifier", "package_identifier", "field_identifier"),
         *("property_identifier", "private_property_identifier", "this", "super", "base", "self"),
         *("simple_identifier", "namespace_identifier", "name", "variable_name", "relative_scope"),
-        *("self_expression", "super_expression", "this_expression", "crate"),
+        *("self_expression", "super_expression", "this_expression", "crate", "constant"),
+        *("alias", "module_path", "module"),
     }
 )
 MEMBERS = frozenset(
     {
         *("attribute", "member_expression", "selector_expression", "field_access"),
         *("scoped_identifier", "member_access_expression", "navigation_expression"),
+        *("dot_index_expression", "scope_resolution"),
         *("field_expression", "qualified_identifier", "nullsafe_member_access_expression"),
         *("class_constant_access_expression", "scoped_property_access_expression"),
     }
@@ -51,6 +54,13 @@ _MADE = frozenset(
     }
 )
 """Expressions that are instances of a type which they name."""
+_LITERALS = frozenset(
+    {
+        *("string", "template_string", "concatenated_string", "list", "dictionary", "set", "array"),
+        *("integer", "float", "number", "regex", "object", "list_comprehension", "string_literal"),
+        *("interpreted_string_literal", "raw_string_literal", "integer_literal", "real_literal"),
+    }
+)
 _CASTS = ("as_expression", "type_cast_expression")
 SAME = frozenset({"parenthesized_expression", "non_null_expression", "try_expression"})
 """Forms that stand for what is inside."""
@@ -98,6 +108,8 @@ def _member(node: Node, left: int) -> list[Row] | None:
 
 
 def _call(node: Node, left: int) -> list[Row] | None:
+    if node.child_by_field_name("method") is not None:
+        return _invocation(node, left)  # of Ruby
     given = _arguments(node)
     if given is None:
         return None  # a template, a generator
@@ -139,8 +151,8 @@ def _loaded(given: Node, how: str) -> str:
 
 
 def _invocation(node: Node, left: int) -> list[Row] | None:
-    owner = node.child_by_field_name("object") or node.child_by_field_name("scope")
-    name = node.child_by_field_name("name")
+    owner = next(filter(None, map(node.child_by_field_name, ("object", "scope", "receiver"))), None)
+    name = node.child_by_field_name("name") or node.child_by_field_name("method")
     if name is None:
         return None
     front = _parts(owner, left - 1) if owner is not None else []
@@ -181,8 +193,13 @@ def _selected(node: Node, left: int) -> list[Row] | None:
     return [*front[:-1], [front[-1][0], True, ""]] if not front[-1][1] else None
 
 
+def _literal(_node: Node, _left: int) -> list[Row]:
+    return [[LITERAL, False, ""]]
+
+
 _READERS: dict[str, Callable[[Node, int], list[Row] | None]] = {
     **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(_LITERALS, _literal),
     **dict.fromkeys(MEMBERS, _member),
     **dict.fromkeys(CALLS, _call),
     **dict.fromkeys(_INVOCATIONS, _invocation),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.chains import read_parts
+from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -42,3 +44,75 @@ def _either(node: Node) -> list[Node]:
     if node.type not in ("union_type", "intersection_type"):
         return [node]
     return [found for child in node.named_children for found in _either(child)]
+
+
+MAX_CHAIN = 300
+"""Most bytes of a value that is read as a name or a chain."""
+_CHAINS = frozenset(
+    {
+        "identifier",
+        "member_expression",
+        "call_expression",
+        "await_expression",
+        "property_identifier",
+    }
+)
+
+Row = list[object]  # exported name, offset of the name, the local name or chain
+
+
+def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
+    """Yield the exports of one match of the query."""
+    for node in captures.get("export.name", ()):
+        yield _row(_text(node), node, captures["value"][0])
+    for node in captures.get("export.default", ()):
+        yield _row("default", node, node)
+    for node in captures.get("export.whole", ()):
+        value = _assigned(node)
+        yield _row(EXPORTED_WHOLE, value, value)
+        if value.type == "object":
+            yield from _members(value)
+    for node in captures.get("export.open", ()):
+        yield [EXPORTED_MORE, node.start_byte, ""]
+
+
+def _members(node: Node) -> Iterator[Row]:
+    """Yield each entry of `{ a, b: c, d() {} }` as a member of the module."""
+    for child in node.named_children:
+        name, value = child, child
+        if child.type == "pair":
+            name = child.child_by_field_name("key") or child
+            value = child.child_by_field_name("value") or child
+        elif child.type == "method_definition":
+            name = child.child_by_field_name("name") or child
+        elif child.type == "spread_element":
+            yield [EXPORTED_MORE, child.start_byte, ""]
+            continue
+        elif child.type != "shorthand_property_identifier":
+            continue
+        yield [_text(name), name.start_byte, _chain(value)]
+
+
+def _row(name: str, at: Node, value: Node) -> Row:
+    return [name, at.start_byte, _chain(_assigned(value))]
+
+
+def _assigned(node: Node) -> Node:
+    """Return the last value of `a = b = value`."""
+    while node.type == "assignment_expression":
+        right = node.child_by_field_name("right")
+        if right is None:
+            break
+        node = right
+    return node
+
+
+def _chain(node: Node) -> str:
+    """Return a name, or a chain of members and calls; empty for anything else."""
+    known = node.type in _CHAINS or node.type == "shorthand_property_identifier"
+    return _text(node) if known or node.type == "type_identifier" else ""
+
+
+def _text(node: Node) -> str:
+    raw = (node.text or b"")[: MAX_CHAIN + 1]
+    return raw.decode("utf-8", "replace").strip("\"'") if len(raw) <= MAX_CHAIN else ""

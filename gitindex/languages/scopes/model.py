@@ -28,8 +28,8 @@ NOMINAL = COMPILED | TYPED
 CALLS_APART = frozenset({"java", "kotlin"})
 """Languages where a call of a bare name means no variable."""
 
-SCOPED = MODELLED | TYPED
-"""Languages with scopes."""
+SCOPED = MODELLED | TYPED | {"ruby", "lua", "elixir", "julia", "zig", "haskell", "ocaml"}
+"""Languages whose scopes are read; of the last, only receivers and bases."""
 
 ORDERED = frozenset({"go", "java"}) | TYPED
 """Languages in which a local name is visible only after its declaration."""

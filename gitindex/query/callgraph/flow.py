@@ -10,12 +10,11 @@ from gitindex.languages.scopes.bound import WHOLE
 from gitindex.languages.scopes.flow import FileFlow, Span
 from gitindex.languages.scopes.model import MODULE, Declaration, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.query.names.chains import closing, receiver, split_top
+from gitindex.query.names.chains import closing, split_top
 from gitindex.query.names.expressions import Expression, read_expression
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA, Meaning, State
+from gitindex.query.names.meanings import ECMA, ExpressionPlace, Meaning, State, Value, ValueKind
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
 MAX_STEPS = 10
 """Maximum steps from one expression to the next."""
@@ -48,7 +47,7 @@ class ValueFlow:
         """Return the functions and classes that the call at a place runs."""
         at = self._project.offset(source.path, place.line, place.column)
         here = ExpressionPlace(source, place.enclosing, at)
-        chain = receiver(self._project.text(source.path), at)
+        chain = self._finder.binder.receiver(source, at)[0]
         if meaning.definitions:
             found = [f for d in meaning.definitions for f in self._runs(d, here)]
         elif chain is None:

@@ -11,11 +11,18 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.builtins import BUILTINS
-from gitindex.query.names.chains import receiver
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA, STRICT, UNKNOWN, Meaning, State
+from gitindex.query.names.meanings import (
+    ECMA,
+    STRICT,
+    UNKNOWN,
+    ExpressionPlace,
+    Meaning,
+    State,
+    Value,
+    ValueKind,
+)
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.values import ExpressionPlace, Value, ValueKind
 
 _GO_WORDS = """
 append cap clear close complex copy delete imag len make max min new panic print println real recover
@@ -23,7 +30,6 @@ any bool byte comparable error false float32 float64 int int8 int16 int32 int64 
 uint uint8 uint16 uint32 uint64 uintptr
 """
 _GO_BUILTINS = frozenset(_GO_WORDS.split())
-_ARROWS = frozenset({"c", "cpp", "php"})
 _COMPUTED = "dynamic_attribute"
 """The flag of files that access names dynamically; only some of them create names."""
 _MAKES_NAMES = {
@@ -72,9 +78,8 @@ class Judge:
             return FINE
         if place.use == Use.IMPORT:
             return self._import(source, place)
-        data = self._project.text(source.path)
         at = self._project.offset(source.path, place.line, place.column)
-        chain = receiver(data, at, source.language in _ARROWS)
+        chain = self._finder.binder.receiver(source, at)[0]
         if chain is None:
             return self._bare(source, place, meaning)
         where = ExpressionPlace(source, place.enclosing, at)
@@ -83,7 +88,7 @@ class Judge:
     def takes_from(self, source: FileNames, place: Occurrence, module: str) -> bool:
         """Return whether a place is a member of a module: `module.name`."""
         at = self._project.offset(source.path, place.line, place.column)
-        chain = receiver(self._project.text(source.path), at, source.language in _ARROWS)
+        chain = self._finder.binder.receiver(source, at)[0]
         if chain is None:
             return False
         value = self._finder.binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))

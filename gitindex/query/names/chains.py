@@ -1,51 +1,26 @@
-"""Parse dotted chains in source text: the receiver of a name, and the parts of an expression."""
+"""Parse text that trees do not cover: chains, annotations, signatures of Python and TypeScript."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.bound import Part
+from gitindex.languages.scopes.bound import LITERAL, Bound, Part
+from gitindex.query.names.source import Definition
 
 MAX_LOOK = 4_000
 """Bytes to search for a matching bracket, or for anything else."""
-MAX_PARTS = 12
 
-LITERAL = '"'
-"""The name of a part that is a literal."""
-
-_BLANK = b" \t\r\n\\"
-_OPENERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 _WORD = compile_later(r"[^\W\d][\w$]*|\$[\w$]*")
 _PREFIX = compile_later(r"^(?:await|new|yield|return|typeof|cast)\s+")
 _STEP = compile_later(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
-_COMMENT = compile_later(rb"(?:^|\s)(?://|#(?![\w]*[(:]))")
 _LOADS = ("require", "import")
 _LITERAL = compile_later(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
 _BRACKETS = str.maketrans("([{<", ")]}>")
 
 
 UNREADABLE = Part("", False)
-
-
-def receiver(data: bytes, at: int, arrows: bool = False) -> list[Part] | None:
-    """Return the chain before the name at `at`, outermost first; None for a bare name.
-
-    `arrows`: the language accesses members by `->`, which elsewhere precedes a result type.
-    """
-    end = _before_separator(data, at, arrows)
-    if end is None:
-        return None
-    parts: list[Part] = []
-    while end is not None and len(parts) < MAX_PARTS:
-        part, start = _primary(data, end)
-        parts.append(part)
-        if not part.name or part.name == LITERAL:
-            break
-        end = _before_separator(data, start, arrows)
-    if len(parts) == MAX_PARTS:
-        parts.append(UNREADABLE)
-    return parts[::-1]
 
 
 def read_chain(text: str) -> list[Part] | None:
@@ -131,77 +106,22 @@ def _after_calls(text: str, at: int) -> tuple[int, bool]:
     return at, called
 
 
-def _before_separator(data: bytes, at: int, arrows: bool) -> int | None:
-    """Return the end of the expression that `.`, `->` or `::` joins to the name at `at`."""
-    start, at = at, _skip_back(data, at)
-    if b"\n" in data[at:start] and _in_comment(data, at):
-        return None
-    two = data[max(0, at - 2) : at]
-    if two == b"..":
-        return None  # a spread or a range
-    if two in (b"?.", b"!.", b"::", b"&.") or (arrows and two == b"->"):
-        return _skip_back(data, at - 2)
-    return _skip_back(data, at - 1) if two[-1:] == b"." else None
+_VALUE = compile_later(
+    r"^(?:[\w@]+\s+)*?[\"'\w$#]+[?!]?\s*(?::\s*(?!=)(.*?))?\s*(?:(?<![=!<>])=(?![=>])\s*(.*))?$",
+    re.DOTALL,
+)
 
 
-def _in_comment(data: bytes, at: int) -> bool:
-    """Return whether the line that ends at `at` ends in a comment."""
-    near = max(0, at - MAX_LOOK)
-    line = data[max(near, data.rfind(b"\n", near, at) + 1) : at].strip()
-    return (
-        line.startswith((b"*", b"/*")) or line.endswith(b"*/") or _COMMENT.search(line) is not None
-    )
+def declared(definition: Definition) -> Bound:
+    """Return the annotation and value of a variable, from its signature."""
+    match = _VALUE.match(definition.signature)
+    return Bound(match.group(1) or "", match.group(2) or "") if match else Bound()
 
 
-def _primary(data: bytes, end: int) -> tuple[Part, int]:
-    last = data[end - 1 : end]
-    if last in (b'"', b"'", b"`"):
-        return Part(LITERAL, False), end
-    if last == b")":
-        opened = _opening(data, end)
-        if opened is not None and data[opened - 1 : opened] == b">":
-            opened = _opening(data, opened)
-        if opened is None:
-            return UNREADABLE, end
-        name, start = _word_before(data, opened)
-        if not name:
-            inner = data[opened + 1 : end - 1].decode("utf-8", "replace")
-            return Part("", False, inner=inner), start
-        argument = data[opened:end].decode("utf-8", "replace") if name in _LOADS else ""
-        return Part(name, True, load=_load(name, argument)), start
-    name, start = _word_before(data, end)
-    if name[:1].isdigit():
-        return Part(LITERAL, False), start
-    return (Part(name, False) if name else UNREADABLE), start
-
-
-def _opening(data: bytes, end: int) -> int | None:
-    """Return where the bracket that closes just before `end` opens."""
-    closer = data[end - 1 : end]
-    opener = _OPENERS[closer]
-    depth = 0
-    for here in range(end - 1, max(-1, end - MAX_LOOK), -1):
-        char = data[here : here + 1]
-        depth += (char == closer) - (char == opener)
-        if depth == 0:
-            return here
-    return None
-
-
-def _word_before(data: bytes, end: int) -> tuple[str, int]:
-    start = end
-    least = max(0, end - MAX_LOOK)
-    while start > least and _is_word(data[start - 1]):
-        start -= 1
-    return data[start:end].decode("utf-8", "replace"), start
-
-
-def _is_word(byte: int) -> bool:
-    return byte >= 0x80 or byte in b"_$#" or chr(byte).isalnum()
-
-
-def _skip_back(data: bytes, at: int) -> int:
-    least = max(0, at - MAX_LOOK)
-    while at > least and data[at - 1] in _BLANK:
-        at -= 1
-    return at
+def returned(signature: str) -> str:
+    """Return the result annotation of a function; empty without one."""
+    opened = signature.find("(")
+    if opened < 0:
+        return ""
+    rest = signature[closing(signature, opened) + 1 :].strip()
+    return rest[2:].strip() if rest[:2] == "->" else rest[1:].strip() if rest[:1] == ":" else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from gitindex.languages.scopes.bound import Part
@@ -11,13 +11,15 @@ from gitindex.languages.scopes.model import (
     SCOPED,
     FileScopes,
 )
-from gitindex.query.names.chains import read_chain
-from gitindex.query.names.heritage import declared, heritage, heritage_items
-from gitindex.query.names.meanings import ECMA, STRICT, is_type
+from gitindex.query.names.meanings import (
+    STRICT,
+    ExpressionPlace,
+    Value,
+    ValueKind,
+    is_type,
+)
 from gitindex.query.names.names import Names
-from gitindex.query.names.signatures import type_arguments, type_parameters
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.values import MAX_DEPTH, ExpressionPlace, Value, ValueKind
 
 _ROOTS = ("object", "Protocol", "Generic")
 """Base classes whose members are never looked up."""
@@ -150,65 +152,6 @@ class Classes:
             todo = [*more, *todo]
         return [], is_open
 
-    def argument(
-        self, below: Definition, owner: Definition, name: str, depth: int
-    ) -> tuple[str, Definition] | None:
-        """Return the type argument for a base's parameter, and the class that gives it."""
-        source = self._project.source(below.path)
-        if source is None or depth > MAX_DEPTH:
-            return None
-        place = self.beside(source, below, below.parent, depth)
-        for item in heritage_items(self._names.header(source, below), source.language):
-            called = item.partition("<")[0].strip()
-            base = self._named_type(read_chain(called), place).definition
-            if base is None or base == below:
-                continue
-            found = (name, base) if base == owner else self.argument(base, owner, name, depth + 1)
-            if found is not None and found[1] == base:
-                header = self._names.header(self._project.source(base.path) or source, base)
-                given = dict(
-                    zip(
-                        type_parameters(header, base.name),
-                        type_arguments(item, called),
-                        strict=False,
-                    )
-                )
-                return (given[found[0]], below) if found[0] in given else found
-            if found is not None:
-                return found
-        return None
-
-    def type_parameter(
-        self, name: str, place: ExpressionPlace
-    ) -> tuple[str, ExpressionPlace] | None:
-        """Return the bound of a type parameter in scope at the place; None if it is not one."""
-        source = place.source
-        symbol = source.symbol(place.scope) if source.language in ECMA else None
-        while symbol is not None:
-            known = type_parameters(self._names.header(source, symbol), symbol.name)
-            if name in known:
-                return known[name], self.beside(source, symbol, symbol.ordinal, place.depth + 1)
-            symbol = source.symbol(symbol.parent)
-        return None
-
-    def given(
-        self, holder: Definition | None, field: Definition, depth: int
-    ) -> tuple[str, ExpressionPlace] | None:
-        """Return the type a class gives for a field whose type is a parameter of a base class."""
-        source = self._project.source(field.path)
-        owner = source.symbol(field.parent) if source else None
-        if holder is None or source is None or owner is None or source.language not in ECMA:
-            return None
-        name = declared(field).annotation.strip()
-        known = type_parameters(self._names.header(source, owner), owner.name)
-        if owner == holder or name not in known:
-            return None
-        text, at = self.argument(holder, owner, name, depth) or ("", holder)
-        written = self._project.source(at.path)
-        if not text or written is None:
-            return None
-        return text, self.beside(written, at, at.ordinal, depth)
-
     def beside(
         self, source: FileNames, definition: Definition, scope: int, depth: int
     ) -> ExpressionPlace:
@@ -255,11 +198,9 @@ class Classes:
 
     def _written_bases(
         self, source: FileNames, definition: Definition
-    ) -> Iterator[Sequence[Part] | None]:
-        """Yield the bases of a class as chains; None for one that is no chain."""
-        if source.language in SCOPED:
-            scopes = self._project.scopes(source.path)
-            yield from scopes.bases.get(self._at(definition), ()) if scopes is not None else [None]
-            return
-        for text in heritage(self._names.header(source, definition), source.language):
-            yield read_chain(text)
+    ) -> Iterable[Sequence[Part] | None]:
+        """Return the bases of a class as chains; None where they cannot be read."""
+        if source.language not in SCOPED:
+            return ()
+        scopes = self._project.scopes(source.path)
+        return scopes.bases.get(self._at(definition), ()) if scopes is not None else [None]

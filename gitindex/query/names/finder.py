@@ -14,10 +14,10 @@ from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.defaults import default_names, locals_of
 from gitindex.query.names.dispatch import Dispatch, Kin, linked, naming_families
-from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.known import KnownReferences, current_paths
 from gitindex.query.names.meanings import ECMA, Meaning, State
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.mentions import of_annotations, of_exports
 from gitindex.query.names.places import QUALIFIED, Binder
 from gitindex.query.names.project import Project
 from gitindex.query.names.sites import (
@@ -33,7 +33,7 @@ from gitindex.query.names.sites import (
     make_site,
 )
 from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.strings import of_annotations, of_exports
+from gitindex.query.names.used_unnamed import is_fixture
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.literals import UNNAMED
+from gitindex.languages.scopes.declared import UNNAMED
 from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.names.chains import UNREADABLE, receiver
+from gitindex.query.names.chains import UNREADABLE
 from gitindex.query.names.meanings import (
     ECMA,
     OUTSIDE,
     STRICT,
     UNBOUND,
     UNKNOWN,
+    ExpressionPlace,
     Meaning,
     State,
+    ValueKind,
     defined,
     is_type,
 )
@@ -26,9 +28,7 @@ from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.types import Types
-from gitindex.query.names.values import ExpressionPlace, ValueKind
 
-_ARROWS = frozenset({"c", "cpp", "php"})
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
 _CALL_USES = (Use.CALL, Use.DECORATOR)
 _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
@@ -111,7 +111,7 @@ class Binder:
 
     def _outside_member(self, chain: Sequence[Part], source: FileNames, sure: bool) -> Meaning:
         """Return a member of a module or a type outside the tree."""
-        plain = not any(part.called or part.inner for part in chain)
+        plain = not any(part.called for part in chain)
         imported = self._is_imported(source, chain[0].name)
         lexical = imported or source.language in NOMINAL
         typed = len(chain) > 1 or not imported
@@ -146,16 +146,11 @@ class Binder:
     def receiver(self, source: FileNames, at: int) -> tuple[Sequence[Part] | None, bool]:
         """Return the object of the member at an offset, and whether the tree names it.
 
-        None for a bare name. What the tree does not name is read from the text, and proves nothing.
+        None for a bare name.
         """
         scopes = self.project.scopes(source.path)
         chain = scopes.receiver(at) if scopes else None
-        if chain:
-            return chain, True
-        text = receiver(self.project.text(source.path), at, source.language in _ARROWS)
-        if text is None and chain is not None:
-            return [UNREADABLE], False
-        return text, scopes is None
+        return ([UNREADABLE], False) if chain == () else (chain, True)
 
     def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
         """Return where members that are not symbols get their values, in a class or an object."""

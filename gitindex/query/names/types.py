@@ -6,38 +6,40 @@ import re
 from collections.abc import Sequence
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.bound import EACH, WHOLE, Bound, DeclaredType, Part, dotted
+from gitindex.languages.scopes.bound import EACH, LITERAL, WHOLE, Bound, DeclaredType, Part, dotted
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, NOMINAL, TYPED
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.chains import LITERAL, cast_type, read_chain, split_top
+from gitindex.query.names.builtins import OF_EACH, PLAIN, WRAPPERS
+from gitindex.query.names.chains import (
+    cast_type,
+    declared,
+    read_chain,
+    returned,
+    split_top,
+)
 from gitindex.query.names.classes import Classes
-from gitindex.query.names.heritage import declared
 from gitindex.query.names.meanings import (
     ECMA,
-    OUTSIDE,
-    UNKNOWN,
-    Meaning,
-    Module,
-    State,
-    defined,
-    is_type,
-)
-from gitindex.query.names.names import Names
-from gitindex.query.names.project import Project
-from gitindex.query.names.signatures import returned
-from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.type_names import OF_EACH, PLAIN, WRAPPERS
-from gitindex.query.names.values import (
     MAX_DEPTH,
     NOT_KNOWN,
     NOT_OURS,
+    OUTSIDE,
+    UNKNOWN,
     ExpressionPlace,
+    Meaning,
+    Module,
+    State,
     Value,
     ValueKind,
+    defined,
     instance_of,
+    is_type,
     of_space,
     one_of,
 )
+from gitindex.query.names.names import Names
+from gitindex.query.names.project import Project
+from gitindex.query.names.source import Definition, FileNames
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
@@ -223,13 +225,12 @@ class Types:
         return bound or declared(definition)
 
     def _first(self, part: Part, place: ExpressionPlace) -> Value:
-        if part.inner:
-            return self.expression(part.inner, place.deeper())
         if not part.name or part.name == LITERAL:
             return NOT_OURS if part.name else NOT_KNOWN
         source = place.source
-        if part.name == "new" and part.load and source.language in NOMINAL:
-            return self._named_type(dotted(part.load), place.deeper())
+        if part.name == "new" and part.load:  # also a cast, which proves nothing in TypeScript
+            value = self._named_type(dotted(part.load), place.deeper())
+            return value._replace(sure=value.sure and source.language in NOMINAL)
         if part.load and source.language in ECMA:
             return self._value(self.names.modules.loaded(source, part.load), place, part.name)
         itself = self._itself(part, place)
@@ -277,11 +278,9 @@ class Types:
     def _of_definitions(self, meaning: Meaning, place: ExpressionPlace, holder: Value) -> Value:
         """Return the value of what a name, or a member of a holder, is defined as."""
         found = of_space(meaning.definitions, place)
-        told = self.classes.given(holder.definition, found[0], place.depth + 1)
         values = [self.of_definition(d, place.depth + 1) for d in found[:MAX_TYPES]]
         if holder.others:
             return one_of(values) if len(found) <= MAX_TYPES else NOT_KNOWN
-        values = [self.annotation(*told), *values] if told else values
         value = next((v for v in values if v.kind is not ValueKind.UNKNOWN), NOT_KNOWN)
         sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
         return value._replace(sure=sure)
@@ -413,8 +412,6 @@ class Types:
         if not parts or any(part.called for part in parts):
             return NOT_KNOWN
         place, first = place._replace(of_type=True), parts[0].name
-        if len(parts) == 1 and (least := self.classes.type_parameter(first, place)) is not None:
-            return self.annotation(*least)
         meaning = self._look(first, place)
         if len(parts) == 1 and (variable := _type_variable(meaning)):
             return self.annotation(variable, place.deeper())

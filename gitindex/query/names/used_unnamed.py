@@ -8,7 +8,6 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.pattern import compile_later
 from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.names.fixtures import is_fixture
 from gitindex.query.names.meanings import ECMA
 from gitindex.query.names.project import Project
 from gitindex.query.names.source import Definition
@@ -70,3 +69,20 @@ def _is_value(project: Project, definition: Definition) -> bool:
     if keyword is None or b"function" not in keyword.group():
         return False
     return _EXPRESSION.search(data, max(0, keyword.start() - 10), keyword.start()) is not None
+
+
+_FIXTURE = compile_later(r"@[\w.]*\bfixture\b(\(.*?\))?", re.DOTALL)
+
+
+def fixture_decorator(project: Project, definition: Definition) -> str:
+    """Return the decorator that makes a function a fixture; empty if there is none."""
+    source = project.source(definition.path)
+    if definition.kind not in FUNCTIONS or source is None or source.language != "python":
+        return ""
+    found = _FIXTURE.search(project.span(definition.path, definition.start_line, definition.line))
+    return found.group() if found else ""
+
+
+def is_fixture(project: Project, definition: Definition) -> bool:
+    """Return whether a function is decorated as a fixture."""
+    return bool(fixture_decorator(project, definition))

@@ -1,0 +1,3 @@
+; Receivers of Julia. The vocabulary is that of scopes/read.py.
+
+(field_expression value: (_) @receiver (identifier) @of .)
