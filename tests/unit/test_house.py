@@ -15,13 +15,13 @@ COMPLEXITY = 12
 LINES = {
     "base": 2790,
     "cli": 3010,
-    "edit": 1290,
+    "edit": 1309,
     "extract": 1792,
     "filestate": 1745,
     "freshness": 1264,
     "git": 4469,
     "install": 1833,
-    "languages": 9470,
+    "languages": 9644,
     "lsp": 471,
     "maintenance": 1083,
     "mcp": 1285,
@@ -35,7 +35,7 @@ LINES = {
     "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 76
+COMPLEX_FUNCTIONS = 75
 
 
 def test_few_entries() -> None:
