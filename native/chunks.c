@@ -18,9 +18,6 @@ typedef struct {
     int held;
 } Chunk;
 
-static int is_upper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
-static int is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
-static unsigned char lowered(unsigned char c) { return is_upper(c) ? c + 32 : c; }
 static size_t pair_of(const unsigned char *at) { return (at[0] & 31u) << 5 | (at[1] & 31u); }
 static double saturated(double weight, double count) {
     return weight * (1 + SATURATION) * count / (count + SATURATION);

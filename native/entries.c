@@ -56,19 +56,28 @@ static int append(PyObject *list, size_t at) {
     return failed;
 }
 
+/* An index, the place of its first entry, their number and pairs that are known, from the arguments. */
+static int read_index(PyObject *args, Index *index, size_t *now, Py_ssize_t *count, PyObject **known) {
+    Py_ssize_t length, at, ids;
+    *known = Py_None;
+    if (!PyArg_ParseTuple(args, "y#nnn|O", &index->data, &length, &at, count, &ids, known))
+        return -1;
+    index->length = (size_t)length;
+    index->ids = (size_t)ids;
+    *now = (size_t)at;
+    int good = at >= 0 && (ids == 20 || ids == 32) && (*known == Py_None || PyFrozenSet_Check(*known));
+    return good || cut_short() ? 0 : -1;
+}
+
 /* (offsets of the entries that need a closer look, end of all entries). */
 PyObject *odd_entries(PyObject *module, PyObject *args) {
     Index index;
-    Py_ssize_t length, at, count, ids;
+    size_t now;
+    Py_ssize_t count;
     PyObject *known;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#nnnO", &index.data, &length, &at, &count, &ids, &known))
+    if (read_index(args, &index, &now, &count, &known))
         return NULL;
-    if (at < 0 || (ids != 20 && ids != 32) || (known != Py_None && !PyFrozenSet_Check(known)))
-        return cut_short();
-    index.length = (size_t)length;
-    index.ids = (size_t)ids;
-    size_t now = (size_t)at;
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < count; i++) {
         size_t end = 0;
@@ -93,51 +102,7 @@ static size_t entry_end(const Index *index, size_t at) {
     return end && next <= index->length ? next : 0;
 }
 
-/* An index, the place of its first entry and their number, from the arguments. */
-static int read_index(PyObject *args, Index *index, size_t *now, Py_ssize_t *count) {
-    Py_ssize_t length, at, ids;
-    if (!PyArg_ParseTuple(args, "y#nnn", &index->data, &length, &at, count, &ids))
-        return -1;
-    if (at < 0 || (ids != 20 && ids != 32)) {
-        cut_short();
-        return -1;
-    }
-    index->length = (size_t)length;
-    index->ids = (size_t)ids;
-    *now = (size_t)at;
-    return 0;
-}
-
-/* (mode, id, flags and name of all entries one after the other, end of all entries). */
-PyObject *entry_contents(PyObject *module, PyObject *args) {
-    Index index;
-    size_t now;
-    Py_ssize_t count;
-    (void)module;
-    if (read_index(args, &index, &now, &count))
-        return NULL;
-    Buffer made = {0};
-    PyObject *answer = NULL;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        size_t next = entry_end(&index, now);
-        if (!next) {
-            cut_short();
-            goto done;
-        }
-        if (buffer_add(&made, (const char *)index.data + now + MODE, 4) ||
-            buffer_add(&made, (const char *)index.data + now + STAT, next - now - STAT)) {
-            PyErr_NoMemory();
-            goto done;
-        }
-        now = next;
-    }
-    answer = Py_BuildValue("(y#n)", made.bytes ? made.bytes : "", (Py_ssize_t)made.size, (Py_ssize_t)now);
-done:
-    free(made.bytes);
-    return answer;
-}
-
-/* The same of one entry, as an object of its own. */
+/* Mode, id, flags and name of one entry. */
 static PyObject *content_of(const Index *index, size_t at, size_t end) {
     PyObject *made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(end - at - STAT + 4));
     if (made) {
@@ -153,8 +118,9 @@ PyObject *entry_list(PyObject *module, PyObject *args) {
     Index index;
     size_t now;
     Py_ssize_t count;
+    PyObject *known;
     (void)module;
-    if (read_index(args, &index, &now, &count))
+    if (read_index(args, &index, &now, &count, &known))
         return NULL;
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < count; i++) {

@@ -1,28 +1,18 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 8 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 9 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
     {"pack_texts", pack_texts, METH_VARARGS,
      "pack_texts(texts, symbols, most, chunk, block, buckets) -> (wide, words, postings, filter)"},
-    {"merge_texts", merge_texts, METH_VARARGS,
-     "merge_texts(segments, chunk, block, buckets) -> (words, blocks, postings, filter) | None"},
     {"group_names", group_names, METH_VARARGS,
      "group_names(data, extra, references, uses, imports, defined, scopes) -> (counts, packed) | None"},
     {"sweep_ranges", sweep_ranges, METH_VARARGS,
      "sweep_ranges(data, groups, attached, read_name) -> (ranges, named)"},
-    {"describe_symbols", describe_symbols, METH_VARARGS,
-     "describe_symbols(data, starts, ends, fields) -> [(line, column, first, last, signature, doc, end)]"},
-    {"plain_tokens", plain_tokens, METH_VARARGS, "plain_tokens(texts) -> [line or None]"},
-    {"macro_lines", macro_lines, METH_VARARGS, "macro_lines(data) -> [offset]"},
     {"find_places", find_places, METH_VARARGS,
      "find_places(names, places, name_id) -> bytes | None"},
-    {"pack_names", pack_names, METH_VARARGS,
-     "pack_names(counts, packed, name_ids) -> (names, places) | None"},
-    {"rows_by_name", rows_by_name, METH_VARARGS,
-     "rows_by_name(blobs) -> [(name_id, first, others)] | None"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
@@ -30,8 +20,6 @@ static PyMethodDef methods[] = {
     {"watch_folders", watch_folders, METH_VARARGS, "watch_folders(root, paths) -> file descriptor"},
     {"odd_entries", odd_entries, METH_VARARGS,
      "odd_entries(data, at, count, id_bytes, known) -> (offsets, end)"},
-    {"entry_contents", entry_contents, METH_VARARGS,
-     "entry_contents(data, at, count, id_bytes) -> (contents, end)"},
     {"entry_list", entry_list, METH_VARARGS, "entry_list(data, at, count, id_bytes) -> contents of each"},
     {NULL, NULL, 0, NULL},
 };

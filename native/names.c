@@ -150,29 +150,16 @@ static int number_names(const char *data, size_t size, Buffer *sorted, const Num
     return 0;
 }
 
+/* Adds a number as a character of UTF-8. */
 static int put_number(Buffer *out, uint32_t value) {
-    char bytes[4];
-    size_t size;
-    if (value < 0x80) {
-        bytes[0] = (char)value;
-        size = 1;
-    } else if (value < 0x800) {
-        bytes[0] = (char)(0xC0 | value >> 6);
-        bytes[1] = (char)(0x80 | (value & 63));
-        size = 2;
-    } else if (value < 0x10000) {
-        bytes[0] = (char)(0xE0 | value >> 12);
-        bytes[1] = (char)(0x80 | (value >> 6 & 63));
-        bytes[2] = (char)(0x80 | (value & 63));
-        size = 3;
-    } else {
-        bytes[0] = (char)(0xF0 | value >> 18);
-        bytes[1] = (char)(0x80 | (value >> 12 & 63));
-        bytes[2] = (char)(0x80 | (value >> 6 & 63));
-        bytes[3] = (char)(0x80 | (value & 63));
-        size = 4;
+    unsigned char bytes[4];
+    size_t size = value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
+    for (size_t i = size - 1; i > 0; i--) {
+        bytes[i] = (unsigned char)(0x80 | (value & 0x3F));
+        value >>= 6;
     }
-    return buffer_add(out, bytes, size);
+    bytes[0] = (unsigned char)(size == 1 ? value : (0xF0 << (4 - size) & 0xFF) | value);
+    return buffer_add(out, (char *)bytes, size);
 }
 
 typedef struct {

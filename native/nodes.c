@@ -46,27 +46,3 @@ int read_list(PyObject *list, Numbers *found) {
     }
     return 0;
 }
-
-size_t at_most(const Py_ssize_t *sorted, size_t count, Py_ssize_t value) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (value < sorted[middle])
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-size_t below(const Py_ssize_t *sorted, size_t count, Py_ssize_t value) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sorted[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}

@@ -13,8 +13,4 @@ typedef struct {
 int node_range(PyObject *node, uint32_t *start, uint32_t *end);
 int read_list(PyObject *list, Numbers *found);
 
-/* The number of entries that are at most `value` (or below it): as Python's bisect. */
-size_t at_most(const Py_ssize_t *sorted, size_t count, Py_ssize_t value);
-size_t below(const Py_ssize_t *sorted, size_t count, Py_ssize_t value);
-
 #endif

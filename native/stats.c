@@ -79,11 +79,8 @@ static void free_job(Job *job) {
 
 static void drop_job(PyObject *capsule) {
     Job *job = PyCapsule_GetPointer(capsule, JOB);
-    if (job) {
-        Py_BEGIN_ALLOW_THREADS
+    if (job)
         free_job(job);
-        Py_END_ALLOW_THREADS
-    }
 }
 
 /* Share the paths among threads; what a thread that cannot be started should do is done at once. */
@@ -104,19 +101,13 @@ static void start_job(Job *job, int flags) {
     }
 }
 
-static size_t count_paths(const char *paths, Py_ssize_t length) {
-    size_t count = 0;
-    for (const char *end = paths + length; paths < end; paths += strlen(paths) + 1)
-        count++;
-    return count;
-}
-
 static Job *new_job(const char *root, const char *paths, Py_ssize_t length, int threads) {
     Job *job = calloc(1, sizeof *job);
     if (!job)
         return (Job *)PyErr_NoMemory();
     job->root = -1;
-    job->count = count_paths(paths, length);
+    for (const char *at = paths; at < paths + length; at += strlen(at) + 1)
+        job->count++;
     job->threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : (size_t)threads;
     job->paths = malloc((size_t)length + 1);
     job->out = malloc((job->count + 1) * FIELDS * sizeof *job->out);

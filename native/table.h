@@ -40,27 +40,16 @@ static inline const char *table_key(const Table *table, size_t number) {
     return table->arena + table->entries[number].at;
 }
 
+static inline int is_upper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
+static inline int is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
+static inline unsigned char lowered(unsigned char c) { return is_upper(c) ? c + 32 : c; }
+
 /* All return 0, or -1 where memory ends. */
 int buffer_reserve(Buffer *buffer, size_t more);
 int buffer_add(Buffer *buffer, const char *bytes, size_t length);
 
-PyObject *terms_of_text(PyObject *module, PyObject *args);
-PyObject *pack_texts(PyObject *module, PyObject *args);
-PyObject *merge_texts(PyObject *module, PyObject *args);
-PyObject *group_names(PyObject *module, PyObject *args);
-PyObject *sweep_ranges(PyObject *module, PyObject *args);
-PyObject *describe_symbols(PyObject *module, PyObject *args);
-PyObject *plain_tokens(PyObject *module, PyObject *args);
-PyObject *macro_lines(PyObject *module, PyObject *args);
-PyObject *find_places(PyObject *module, PyObject *args);
-PyObject *pack_names(PyObject *module, PyObject *args);
-PyObject *rows_by_name(PyObject *module, PyObject *args);
-PyObject *score_chunks(PyObject *module, PyObject *args);
-PyObject *start_stats(PyObject *module, PyObject *args);
-PyObject *end_stats(PyObject *module, PyObject *args);
-PyObject *watch_folders(PyObject *module, PyObject *args);
-PyObject *odd_entries(PyObject *module, PyObject *args);
-PyObject *entry_contents(PyObject *module, PyObject *args);
-PyObject *entry_list(PyObject *module, PyObject *args);
+typedef PyObject *Function(PyObject *module, PyObject *args); /* of the module */
+Function terms_of_text, pack_texts, group_names, sweep_ranges, find_places,
+    score_chunks, start_stats, end_stats, watch_folders, odd_entries, entry_list;
 
 #endif

@@ -3,13 +3,10 @@
 
 enum { MAX_TERM = 200, MAX_REPEATS = 5 };
 
-static int is_upper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
-static int is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
 static int is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
 static int is_word(unsigned char c) {
     return is_upper(c) || is_lower(c) || is_digit(c) || c == '_' || c >= 128;
 }
-static char lowered(unsigned char c) { return (char)(is_upper(c) ? c + 32 : c); }
 
 /* `once`: the number of a word of which each term counts once; 0 where any does. */
 static int count_term(Table *terms, const char *term, size_t length, uint32_t count, uint32_t once) {
@@ -178,7 +175,7 @@ static int expand_words(const Table *words, Table *terms, PyObject *expand, Buff
             if (buffer_reserve(lower, length))
                 return -1;
             for (size_t k = 0; k < length; k++)
-                lower->bytes[k] = lowered((unsigned char)word[k]);
+                lower->bytes[k] = (char)lowered((unsigned char)word[k]);
             uint32_t once = (uint32_t)(i + 1);
             size_t whole = least(length, MAX_TERM);
             int failed =

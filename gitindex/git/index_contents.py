@@ -10,6 +10,7 @@ from gitindex.git.index_file import (
     ENTRIES,
     EXTENDED_FLAG,
     HEADER,
+    ID,
     Unreadable,
     compiled_part,
     entry_spans,
@@ -31,16 +32,15 @@ def digest_of(data: bytes, id_bytes: int) -> str:
 
 def _contents(data: bytes, id_bytes: int) -> tuple[bytes, int]:
     """Return mode, id, flags and name of all entries, and the end of all entries."""
-    compiled = compiled_part(data)
-    kind, version, count = HEADER.unpack_from(data)
-    if compiled is not None and kind == b"DIRC" and version in (2, 3):
-        found, end = compiled.entry_contents(data, ENTRIES, count, id_bytes)
-        return found, end
+    if HEADER.unpack_from(data)[1] in (2, 3):
+        entries = _list(data, id_bytes)
+        contents = b"".join(entries)
+        return contents, ENTRIES + len(contents) + (ID - 4) * len(entries)
     return contents_of(data, id_bytes)
 
 
 def contents_of(data: bytes, id_bytes: int) -> tuple[bytes, int]:
-    """Return the same without the compiled part."""
+    """Return the same for any version, in which paths may be compressed."""
     end, parts = ENTRIES, list[bytes]()
     for start, end in entry_spans(data, id_bytes):
         parts += (data[start + 24 : start + 28], data[start + 40 : end])

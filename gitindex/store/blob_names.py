@@ -11,20 +11,9 @@ from gitindex.languages.postings import Postings
 from gitindex.store.numbers import pack_numbers, steps_of, unpack_numbers
 
 
-def pack_names(postings: Postings, name_ids: dict[str, int]) -> tuple[bytes, bytes]:
+def pack_names(postings: Postings, name_ids: Mapping[str, int]) -> tuple[bytes, bytes]:
     """Return the two columns of a blob's row: its names, and their places in the same order."""
     packed = postings.encode()
-    if LIBRARY is not None:
-        found: tuple[bytes, bytes] | None = LIBRARY.pack_names(postings.counts, packed, name_ids)
-        if found is not None:
-            return found
-    return python_pack(postings, packed, name_ids)
-
-
-def python_pack(
-    postings: Postings, packed: bytes, name_ids: Mapping[str, int]
-) -> tuple[bytes, bytes]:
-    """Python version of native/blob_names.c, for any number."""
     counts = postings.counts
     ids = map(name_ids.__getitem__, counts)
     starts = accumulate(counts.values(), initial=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.store.blob_names import read_names
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of
@@ -125,17 +124,8 @@ def _rows(database: Database) -> Iterator[tuple[int, bytes]]:
         yield from database.rows(sql, first, first + CHUNK - 1)
 
 
-def rows_by_name(blobs: list[tuple[int, bytes]]) -> Iterable[tuple[int, int, bytes]]:
+def rows_by_name(blobs: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
     """Return the rows of some blobs, given with their names as `occurrences` has them."""
-    if LIBRARY is not None:
-        found: list[tuple[int, int, bytes]] | None = LIBRARY.rows_by_name(blobs)
-        if found is not None:
-            return found
-    return python_rows(blobs)
-
-
-def python_rows(blobs: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
-    """Python version of native/blob_names.c, for any number; CorruptStore for names of another form."""
     return _rows_of(_by_name(blobs))
 
 

@@ -117,16 +117,6 @@ class SegmentPart(NamedTuple):
 
 def merge_rows(parts: Sequence[SegmentPart]) -> TextRows:
     """Return the rows of several segments as one; new ordinals ascend from part to part."""
-    if LIBRARY is not None:
-        segments = tuple((blocks, lists, new.tobytes()) for blocks, lists, new in parts)
-        found = LIBRARY.merge_texts(segments, CHUNK, BLOCK, BUCKETS)
-        if found is not None:
-            return _filtered(*found)
-    return python_merge(parts)
-
-
-def python_merge(parts: Sequence[SegmentPart]) -> TextRows:
-    """Python version of native/merge.c; words in any order."""
     words: Words = {}
     for blocks, postings, new in parts:
         names = chain.from_iterable(map(bytes.split, blocks))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.base.digest import sha256
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Symbol
@@ -36,15 +35,8 @@ def surface_of(
     """Return a line for each visible symbol: kind, name, and the signature as bare tokens."""
     seen = list(scopes)
     texts = [_head_of(scope, symbols[scope.ordinal], details) for scope in seen]
-    lines = [tokens(text) for text in texts] if LIBRARY is None else _plain_tokens(texts)
-    pairs = zip(seen, lines, strict=True)
+    pairs = zip(seen, map(tokens, texts), strict=True)
     return [f"{scope.kind} {scope.qualified} {line}" for scope, line in pairs]
-
-
-def _plain_tokens(texts: list[str]) -> list[str]:
-    assert LIBRARY is not None
-    found = LIBRARY.plain_tokens(texts)
-    return [tokens(text) if line is None else line for text, line in zip(texts, found, strict=True)]
 
 
 def _head_of(scope: CapturedRange, symbol: Symbol, details: Details) -> str:

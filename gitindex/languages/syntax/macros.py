@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.base.pattern import compile_later
 
 _MACRO = rb"([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
@@ -67,8 +66,7 @@ def mask_macros(data: bytes, language: str) -> Masked:
 
 def _macro_spans(data: bytes) -> list[Span]:
     spans: list[Span] = []
-    lines = python_lines(data) if LIBRARY is None else LIBRARY.macro_lines(data)
-    for start in (0, *lines):
+    for start in (0, *(match.end() for match in _CANDIDATE.finditer(data))):
         if match := _AT_START.match(data, start):
             spans.append(match.span(match.lastindex or 0))
         elif match := _AROUND_TYPE.match(data, start):
@@ -80,11 +78,6 @@ def _macro_spans(data: bytes) -> list[Span]:
                 spans.append(match.span(1))
             at = data.find(word, at + 1)
     return sorted(set(spans))
-
-
-def python_lines(data: bytes) -> list[int]:
-    """Do what native/macros.c does: where lines start that may begin with a macro."""
-    return [match.end() for match in _CANDIDATE.finditer(data)]
 
 
 def _name_of(data: bytes, start: int) -> Span:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.languages.facts import Symbol
-from gitindex.languages.syntax.details import Comments, Details, plain_comment, skip_blank
+from gitindex.languages.syntax.details import Comments, Details, skip_blank
 from gitindex.languages.syntax.exports import (
     Exports,
     exported_names,
     read_exports,
 )
 from gitindex.languages.syntax.interface import surface_of
-from gitindex.languages.syntax.kinds import VALUES
 from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.source import line_starts
 from gitindex.languages.syntax.sweep import sweep
@@ -24,9 +20,6 @@ from gitindex.languages.syntax.visibility import WORDLESS, rule_for
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures
-
-PLAIN, VALUE, SECTION = range(3)
-"""How the signature of a kind ends, for the compiled part."""
 
 
 class Outline(NamedTuple):
@@ -47,7 +40,7 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     found = sweep(data, captures, _attached(data, captures))
     details = Details(data, starts, comments)
     seen = _visible(found, data, exports, language)
-    symbols = _symbols(found, details, seen)
+    symbols = tuple([_symbol(scope, details, seen) for scope in found])
     surface = surface_of((s for s in found if seen[s.ordinal]), symbols, details)
     names = exported_names(exports, found, seen)
     return Outline(starts, found, symbols, tuple(names), surface)
@@ -85,57 +78,12 @@ def _visible(
     return seen
 
 
-def _symbols(found: list[CapturedRange], details: Details, seen: list[bool]) -> tuple[Symbol, ...]:
-    if LIBRARY is None:
-        return python_symbols(found, details, seen)
-    fields = chain.from_iterable(
-        (s.start, s.end, s.anchor, s.body, s.name_start, _ending(s.kind), s.doc is not None)
-        for s in found
-    )
-    rows = LIBRARY.describe_symbols(details.data, *details.comments, list(fields))
-    made = tuple.__new__  # the constructor of a named tuple is slower
-    symbols: list[Symbol] = []
-    for scope, shown, row in zip(found, seen, rows, strict=True):
-        line, column, first, last, signature, comment, end = row
-        if signature is None:
-            signature = details.signature(scope)
-        doc = ""
-        if scope.doc is not None:
-            doc = details.doc(scope)
-        elif comment >= 0:
-            doc = plain_comment(details.cut(comment, end))
-        head = (scope.name, scope.qualified, scope.kind, line, column, first, last, signature)
-        symbols.append(made(Symbol, (*head, doc, scope.parent, shown)))
-    return tuple(symbols)
-
-
-@cache
-def _ending(kind: str) -> int:
-    return VALUE if kind in VALUES else SECTION if kind == "section" else PLAIN
-
-
-def python_symbols(
-    found: list[CapturedRange], details: Details, seen: list[bool]
-) -> tuple[Symbol, ...]:
-    """Do what native/details.c does, and what it leaves to us."""
-    return tuple(_symbol(scope, details, seen) for scope in found)
-
-
 def _symbol(scope: CapturedRange, details: Details, seen: list[bool]) -> Symbol:
     starts = details.starts
     line = bisect_right(starts, scope.name_start) - 1
     anchored = bisect_right(starts, scope.anchor) - 1 if scope.anchor < starts[line] else line
     last = bisect_right(starts, min(scope.end, len(details.data)) - 1) - 1
-    return Symbol(
-        scope.name,
-        scope.qualified,
-        scope.kind,
-        line,
-        scope.name_start - starts[line],
-        anchored,
-        last,
-        details.signature(scope),
-        details.doc(scope),
-        scope.parent,
-        seen[scope.ordinal],
-    )
+    head = scope.name, scope.qualified, scope.kind, line, scope.name_start - starts[line]
+    text = details.signature(scope), details.doc(scope)
+    made = tuple.__new__  # the constructor of a named tuple is slower
+    return made(Symbol, (*head, anchored, last, *text, scope.parent, seen[scope.ordinal]))

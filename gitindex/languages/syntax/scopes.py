@@ -9,55 +9,29 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES
 class CapturedRange:  # not a dataclass: the import slows a cold worker down
     """One captured range while it is open; later the raw form of a symbol."""
 
-    __slots__ = (
-        "access",
-        "anchor",
-        "body",
-        "depth",
-        "doc",
-        "end",
-        "exported",
-        "guarded",
-        "kind",
-        "label",
-        "local",
-        "name",
-        "name_end",
-        "name_start",
-        "named",
-        "ordinal",
-        "outer",
-        "owner",
-        "parent",
-        "prefix",
-        "qualified",
-        "rank",
-        "shut",
-        "start",
-    )
+    # Defaults are the class's: most ranges keep them, and a file has thousands of ranges.
+    ordinal = parent = -1  # of its own symbol, and of the enclosing one
+    name = qualified = ""
+    name_start = name_end = -1
+    body = -1  # where its body starts
+    doc: tuple[int, int] | None = None
+    prefix = ""  # receiver or implemented type
+    exported = False  # is in an export statement
+    local = False  # inside a function
+    guarded = False  # inside a condition
+    shut = False  # values in it are visible to one function only
+    outer: CapturedRange | None = None  # the nearest enclosing range that can be a parent
+    owner: CapturedRange | None = None  # the nearest enclosing definition
+    named: CapturedRange | None = None  # the same, but not across an anonymous function
+    depth = 0  # number of enclosing ranges that can be a parent
+    access = ""  # the last access label seen in it
+    label = ""  # the access label that applies to it
 
     def __init__(self, rank: int, kind: str, start: int, end: int) -> None:
         self.rank = rank
         self.kind = kind
-        self.start = start
+        self.start = self.anchor = start  # anchor: of its decorators, attributes or export keyword
         self.end = end
-        self.ordinal = self.parent = -1  # of its own symbol, and of the enclosing one
-        self.name = self.qualified = ""
-        self.name_start = self.name_end = -1
-        self.anchor = start  # where its decorators, attributes or export keyword start
-        self.body = -1  # where its body starts
-        self.doc: tuple[int, int] | None = None
-        self.prefix = ""  # receiver or implemented type
-        self.exported = False  # is in an export statement
-        self.local = False  # inside a function
-        self.guarded = False  # inside a condition
-        self.shut = False  # values in it are visible to one function only
-        self.outer: CapturedRange | None = None  # the nearest enclosing range that can be a parent
-        self.owner: CapturedRange | None = None  # the nearest enclosing definition
-        self.named: CapturedRange | None = None  # the same, but not across an anonymous function
-        self.depth = 0  # number of enclosing ranges that can be a parent
-        self.access = ""  # the last access label seen in it
-        self.label = ""  # the access label that applies to it
 
     def is_boundary(self) -> bool:
         return self.rank in (IMPL, LOCAL) or (self.rank == DEF and self.kind in SCOPES)

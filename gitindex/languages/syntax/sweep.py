@@ -72,42 +72,29 @@ class Sweep:
                 continue
             while stack and stack[-1].end <= start:
                 stack.pop()
-            self._take(start, -minus_end, rank, kind)
-            idle_until = _idle_until(stack[-1], start) if stack else 0
-
-    def _take(self, start: int, end: int, rank: int, kind: str) -> None:
-        if OUTER <= rank <= GUARD:
-            if not self.stack or not _is_idle(self.stack[-1], start, rank, kind):
-                self._open(CapturedRange(rank, kind, start, end))
-        elif rank in _NAMES:
-            self._name(start, end, rank)
-        else:
-            self._detail(start, end, rank)
+            if OUTER <= rank <= GUARD:
+                if not stack or not _is_idle(stack[-1], start, rank, kind):
+                    self._open(CapturedRange(rank, kind, start, -minus_end))
+            elif rank in _NAMES:
+                self._name(start, -minus_end, rank)
+            else:
+                self._detail(start, -minus_end, rank)
+            idle_until = _idle_until(stack[-1], start) if stack and stack[-1].shut else 0
 
     def _open(self, scope: CapturedRange) -> None:
         """Push a range on the stack, with the properties it inherits from the enclosing one."""
-        scope.anchor = self.attached.get(scope.start, scope.start)
-        scope.exported = scope.kind == "export"
+        start, rank, kind = scope.start, scope.rank, scope.kind
+        if start in self.attached:
+            scope.anchor = self.attached[start]
+        if kind == "export":
+            scope.exported = True
         if self.stack:
-            self._inherit(scope, self.stack[-1])
-        if scope.rank == LOCAL or (scope.rank == DEF and scope.kind in FUNCTIONS):
+            _inherit(scope, self.stack[-1])
+        if rank == LOCAL or (rank == DEF and kind in FUNCTIONS):
             scope.shut = True
-        elif scope.rank == IMPL or (scope.rank == DEF and scope.kind in SCOPES):
+        elif rank == IMPL or (rank == DEF and kind in SCOPES):
             scope.shut = False
         self.stack.append(scope)
-
-    def _inherit(self, scope: CapturedRange, top: CapturedRange) -> None:
-        boundary = top.is_boundary()
-        scope.outer = top if boundary else top.outer
-        scope.depth = scope.outer.depth + 1 if scope.outer else 0
-        scope.local = scope.outer is not None and scope.outer.hides()
-        scope.guarded = top.rank == GUARD or (top.guarded and not boundary)
-        scope.shut = top.shut
-        scope.owner, scope.named = top.holder(), top.namer()
-        scope.label = scope.outer.access if scope.outer else ""
-        if top.rank == OUTER:
-            scope.anchor = top.anchor
-            scope.exported = scope.exported or top.exported
 
     def _detail(self, start: int, end: int, rank: int) -> None:
         owner = self.stack[-1].holder() if self.stack else None
@@ -240,6 +227,23 @@ def _holder_of(scope: CapturedRange) -> CapturedRange | None:
     if outer is not None and outer.kind == "type" and scope.kind in TYPES:
         outer = outer.outer  # a struct named inside a typedef is its sibling
     return outer
+
+
+def _inherit(scope: CapturedRange, top: CapturedRange) -> None:
+    """Give a range the properties of the one around it; those that are as usual are not set."""
+    boundary = top.is_boundary()
+    outer = top if boundary else top.outer
+    if outer is not None:
+        scope.outer, scope.depth, scope.label = outer, outer.depth + 1, outer.access
+        if outer.hides():
+            scope.local = True
+    if top.rank == GUARD or (top.guarded and not boundary):
+        scope.guarded = True
+    scope.shut = top.shut
+    scope.owner, scope.named = top.holder(), top.namer()
+    if top.rank == OUTER:
+        scope.anchor = top.anchor
+        scope.exported = scope.exported or top.exported
 
 
 def _takes_names(owner: CapturedRange, start: int) -> bool:

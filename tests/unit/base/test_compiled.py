@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-from array import array
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from gitindex.base import compiled
 from gitindex.extract import terms
 from gitindex.extract.fragments import MAX_WORD_BYTES, folded_text
-from gitindex.languages.syntax import extract, interface, macros, outline, postings, sweep
+from gitindex.languages.syntax import extract, outline, postings, sweep
 from gitindex.languages.syntax.parser import Captures
 from gitindex.languages.syntax.source import read_source
 from gitindex.languages.table import language_of
@@ -101,63 +100,6 @@ def test_the_filter_leaves_no_block_out() -> None:
     assert len(text_rows.blocks_with(rows.filter, len(rows.blocks), b" get_zzzz ")) <= 1
 
 
-def _parts(texts: list[bytes], pick: random.Random) -> list[text_rows.SegmentPart]:
-    """Segments of a few texts each, of which some are gone; one segment has none left."""
-    parts, fresh = [], 0
-    for at in range(0, len(texts), 25):
-        chosen = texts[at : at + 25]
-        rows = text_rows.python_texts(chosen)[1]
-        gone = 1.0 if at == 50 else pick.choice((0.0, 0.3))
-        ordinals = array("I")
-        for _ in chosen:
-            kept = pick.random() >= gone
-            ordinals.append(fresh if kept else text_rows.GONE)
-            fresh += kept
-        parts.append(text_rows.SegmentPart(tuple(rows.blocks), tuple(rows.postings), ordinals))
-    return parts
-
-
-@built
-def test_merged_words_are_the_same() -> None:
-    pick = random.Random(13)
-    many = [b" ".join(b"w%x" % pick.randrange(9_000) for _ in range(300)) for _ in range(90)]
-    for texts in ([], [b""], [folded_text(text) for text in _texts(300)], many):
-        parts = _parts(texts, pick)
-        found = text_rows.merge_rows(parts)
-        assert found == text_rows.python_merge(parts)
-        assert found.words == sum(len(block.split()) for block in found.blocks)
-    whole = [
-        part._replace(ordinals=array("I", range(n * 25, n * 25 + 25)))
-        for n, part in enumerate(parts)
-    ]
-    merged = text_rows.merge_rows(
-        [p._replace(ordinals=p.ordinals[: len(many) - n * 25]) for n, p in enumerate(whole)]
-    )
-    assert merged == text_rows.pack_texts(many)[1]
-
-
-@built
-@pytest.mark.parametrize(
-    ("blocks", "postings"),
-    [
-        ((b" b a ",), (b"\x81 \x81",)),  # not in order
-        ((b" a b ",), (b"\x81",)),  # a list is missing
-        ((b" a ",), (b"\x81 \x81",)),  # one too many
-        ((b" a ",), (b"\x85",)),  # beyond its blobs
-        ((b" a ",), (b"",)),  # no blob
-        ((b" a ",), (b"x",)),
-        ((b" a ",), (b"\xc1",)),  # cut
-        ((b" a ",), (b"\xc1" * 9 + b"\x81",)),  # too large
-        ((b" a ",), ()),
-        ((), (b"\x81",)),
-    ],
-)
-def test_odd_rows_are_left_to_python(blocks: tuple[bytes], postings: tuple[bytes]) -> None:
-    assert compiled.LIBRARY is not None
-    segment = (blocks, postings, array("I", [0, 1]).tobytes())
-    assert compiled.LIBRARY.merge_texts((segment,), 64, 1024, 8192) is None
-
-
 def _broken_forms(path: Path, pick: random.Random) -> list[bytes]:
     """A real file; the same cut anywhere; with bytes that are no UTF-8, and with other letters."""
     data = read_source(path.read_bytes()).data
@@ -174,8 +116,7 @@ def test_outlines_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def both(data: bytes, captures: Captures, language: str) -> Any:
         found = outline.read_outline(data, captures, language)
         with monkeypatch.context() as without:
-            for module in (outline, sweep, interface):
-                without.setattr(module, "LIBRARY", None)
+            without.setattr(sweep, "LIBRARY", None)
             asked = outline.read_outline(data, captures, language)
         assert found._replace(found=[]) == asked._replace(found=[])
         for one, other in zip(found.found, asked.found, strict=True):
@@ -191,41 +132,6 @@ def test_outlines_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         for text in _broken_forms(path, pick):
             extract.extract_facts(text, language_of(os.fsencode(path.name), text[:200]))
     assert sum(compared) > 3_000
-
-
-@built
-def test_tokens_are_the_same() -> None:
-    assert compiled.LIBRARY is not None
-    pick = random.Random(19)
-    pieces = ["a", "_b9", " ", "\t", "\x1c", "\n", ",", ")", "]", "}", ">", "(", ":", "{", ";", "'"]
-    pieces += ['"', "`", "é", "\0", "\\", "=", " , ", "\x7f"]
-    texts = ["".join(pick.choices(pieces, k=pick.randrange(9))) for _ in range(20_000)]
-    for text, line in zip(texts, compiled.LIBRARY.plain_tokens(texts), strict=True):
-        odd = not text.isascii() or any(mark in text for mark in "'\"`")
-        assert (line is None) == odd
-        assert line in (None, interface.tokens(text)), text
-
-
-@built
-def test_lines_with_macros_are_the_same() -> None:
-    assert compiled.LIBRARY is not None
-    pick = random.Random(23)
-    pieces = [b"\n", b" ", b"\t", b"static", b"inline ", b"extern\t", b"friend", b"constexpr  "]
-    pieces += [
-        b"A",
-        b"AB",
-        b"ABC_9",
-        b"a",
-        b"_",
-        b"9",
-        b"virtual ",
-        b"\r",
-        b"\xc3\xa9",
-        b"statics ",
-    ]
-    texts = [b"".join(pick.choices(pieces, k=pick.randrange(30))) for _ in range(20_000)]
-    for text in [*texts, *(path.read_bytes() for path in _files())]:
-        assert compiled.LIBRARY.macro_lines(text) == macros.python_lines(text), text
 
 
 @built
@@ -258,12 +164,6 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("pack_texts", (("text",), bytes(256), 9, 64, 1024, 8192)),
         ("pack_texts", ((b"",), bytes(255), 9, 64, 1024, 8192)),
         ("pack_texts", ((b"",), bytes(256), 9, 0, 0, 8192)),
-        ("merge_texts", ([], 64, 1024, 8192)),
-        ("merge_texts", ((), 64, 65, 8192)),
-        ("merge_texts", ((7,), 64, 1024, 8192)),
-        ("merge_texts", ((((), (), b"abc"),), 64, 1024, 8192)),
-        ("merge_texts", ((((), (), b"\1\0\0\0\0\0\0\0"),), 64, 1024, 8192)),
-        ("merge_texts", ((((7,), (), b""),), 64, 1024, 8192)),
         ("group_names", (b"x", [1], [], {}, [], [], [])),
         ("group_names", (b"x", [-1, 2], [], {}, [], [], [])),
         ("group_names", (b"x", [], [object()], {}, [], [], [])),
@@ -275,15 +175,7 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("sweep_ranges", (b"x", (7,), {}, None)),
         ("sweep_ranges", (b"x", ((99, 0, 0, []),), {}, None)),
         ("sweep_ranges", (b"x", ((2, 0, 0, [object()]),), {}, None)),
-        ("describe_symbols", (b"x", [], [], [1])),
-        ("describe_symbols", (b"x", [1], [], [])),
-        ("describe_symbols", (b"x", [-1], [1], [])),
-        ("describe_symbols", (b"x", [], [], [0, 1, 9, 0, 0, 0, 0])),
-        ("describe_symbols", (b"x", [], [], ["x"])),
-        ("macro_lines", ("x",)),
         ("find_places", ("x", b"", 1)),
-        ("plain_tokens", ([7],)),
-        ("plain_tokens", (("x",),)),
         ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),
         ("score_chunks", (b"x", ((b"", 1.0, False, 0.0),), 700)),
         ("score_chunks", (b"x", ((b"x", 1.0, False),), 700)),

@@ -11,7 +11,7 @@ import pytest
 
 from gitindex.base import compiled
 from gitindex.git import index_file
-from gitindex.git.index_contents import contents_of, digest_of, list_of
+from gitindex.git.index_contents import _contents, contents_of, digest_of, list_of
 from gitindex.git.index_file import Unreadable, odd_entries
 
 pytestmark = pytest.mark.skipif(
@@ -73,8 +73,7 @@ def test_compiled_and_python_loops_agree(id_bytes: int, monkeypatch: pytest.Monk
             monkeypatch.setattr(index_file, "LARGE", large)
             told.append(_outcome(digest_of, data, id_bytes))
         assert told[0] == told[1]
-        found = library.entry_contents(whole, HEAD, count, id_bytes)
-        assert found == contents_of(whole, id_bytes)
+        assert _contents(whole, id_bytes) == contents_of(whole, id_bytes)
         listed = _outcome(library.entry_list, data, HEAD, count, id_bytes)
         assert listed == _outcome(list_of, data, id_bytes)
 
