@@ -149,7 +149,11 @@ def _is_test_folder(name: str) -> bool:
     start, mark, rest = name.partition("-") if "-" in name else name.partition("_")
     if mark and start in ("test", "tests") and _is_word(rest):
         return True
-    one = name.removesuffix("s")
+    return _ends_as_test(name.removesuffix("s"))
+
+
+def _ends_as_test(one: str) -> bool:
+    """Does a folder's name end in the word `test`, of any case's convention?"""
     if one.endswith(("-test", "_test")):
         return one[:-5] == "" or _is_word(one[:-5])
     if one.endswith(".Test"):

@@ -135,18 +135,22 @@ def _marker(fields: dict[str, Any]) -> CompletionMarker | None:
     fingerprint = parse_fingerprint(fields.get("fingerprint"))
     texts = [fields.get(k) for k in ("codebasePath", "completedAt", "runId", "treeId")]
     counts = [fields.get(k) for k in ("indexedFiles", "totalChunks", "generation")]
+    counts += [fields.get(name, 0) for name in ("quarantinedFiles", "leftOut")]
     head = fields.get("headCommit")
-    if fingerprint is None or not all(isinstance(text, str) and text for text in texts):
-        return None
-    if not all(type(count) is int and count >= 0 for count in counts):
+    if fingerprint is None or not all(map(_is_text, texts)) or not all(map(_is_count, counts)):
         return None
     if not (head is None or isinstance(head, str)):
         return None
     path, completed_at, run_id, tree = map(str, texts)
-    files, chunks, generation = (int(count or 0) for count in counts)
-    few = [fields.get(name, 0) for name in ("quarantinedFiles", "leftOut")]
-    if not all(type(count) is int and count >= 0 for count in few):
-        return None
+    files, chunks, generation, *few = (int(count or 0) for count in counts)
     return CompletionMarker(
         path, fingerprint, files, chunks, completed_at, run_id, head, tree, generation, *few
     )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0

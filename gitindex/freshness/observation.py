@@ -20,6 +20,8 @@ from gitindex.store.checksums import damage_of_store
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitindex.freshness.marker import CompletionMarker
+    from gitindex.freshness.stamp import Stamp, StoreIdentity
     from gitindex.git.look_memory import Probe
 
 ATTEMPTS = 5
@@ -113,16 +115,32 @@ def prove(worktree: Worktree) -> CompletionProof:
             ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC, proof.marker
         )
     stamp = parse_stamp(found)
-    if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH and stamp is None:
+    reason = _disagreement(proof, proof.marker, data, stamp, store)
+    if reason is not None:
+        return CompletionProof(ProofOutcome.STALE_LOCAL, reason)
+    if stamp is None:
         return proof  # another version's stamp: the remedy is a reindex all the same
-    if stamp is None or stamp.store.inode != store.inode or not stamp.run(proof.marker.run_id):
-        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
-    if proof.outcome is ProofOutcome.VALID and not is_stamped(stamp, proof.marker, data):
-        return CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.INVALID_PAYLOAD)
     wrong = store.mismatch(stamp.store) or damage_of_store(worktree.store)
     if wrong:
         return _probe_failed(f"{DAMAGED}: {wrong}; run `gitindex index`")
     return proof._replace(settled=proof.marker.run_id == stamp.runs[0].run_id)
+
+
+def _disagreement(
+    proof: CompletionProof,
+    marker: CompletionMarker,
+    data: bytes,
+    stamp: Stamp | None,
+    store: StoreIdentity,
+) -> ProofReason | None:
+    """Why a marker is not the one that the stamp names; None if it is, or the version differs."""
+    if stamp is None and proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
+        return None
+    if stamp is None or stamp.store.inode != store.inode or not stamp.run(marker.run_id):
+        return ProofReason.MISSING_MARKER_DOC
+    if proof.outcome is ProofOutcome.VALID and not is_stamped(stamp, marker, data):
+        return ProofReason.INVALID_PAYLOAD
+    return None
 
 
 def _probe_failed(message: str) -> CompletionProof:

@@ -6,6 +6,7 @@ import os
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
+from gitindex.base.lean import TYPE_CHECKING
 from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
@@ -14,6 +15,9 @@ from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.pack_note import PackNote, read_pack_note
 from gitindex.freshness.verdict import NEVER, Verdict, judge
 from gitindex.git.hook_switch import is_enabled
+
+if TYPE_CHECKING:
+    from gitindex.freshness.observation import Progress
 
 
 def show_status(
@@ -38,16 +42,20 @@ def show_status(
     elif form == "short":
         print_line(verdict.word)
     else:
-        print_line(_text(worktree, seen, verdict))
-        for line in _pack_lines(read_pack_note(worktree.store)):
-            print_line(line)
-        if not is_enabled(worktree):
-            print_line("  hooks are disabled (gitindex.enabled is false)")
+        _print_text(worktree, seen, verdict)
     if edited and form != "json":
         print_line(f"  not clean: {edited} tracked {_paths(edited)} HEAD")
     if check and verdict.freshness is FreshnessState.UNKNOWN:
         return int(Exit.ERROR)
     return int(Exit.NO if edited and verdict.code is Exit.OK else verdict.code)
+
+
+def _print_text(worktree: Worktree, seen: Observation, verdict: Verdict) -> None:
+    print_line(_text(worktree, seen, verdict))
+    for line in _pack_lines(read_pack_note(worktree.store)):
+        print_line(line)
+    if not is_enabled(worktree):
+        print_line("  hooks are disabled (gitindex.enabled is false)")
 
 
 def _end_edit(worktree: Worktree) -> None:
@@ -81,30 +89,45 @@ def _pack_lines(note: PackNote) -> list[str]:
 
 
 def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
-    edits = seen.head.edits
-    overlaid = ""
-    if edits and verdict.code in (Exit.OK, Exit.NO):
-        overlaid = f"; {counted(edits, 'edited paths')} overlaid"
-        from gitindex.freshness.envelope import edits_left_out  # lazily: mostly nothing is edited
-
-        over = edits_left_out(worktree.root, seen.head)
-        if over:
-            overlaid = f"; {counted(edits, 'edited paths')}, {over} over the budget of an answer"
+    answers = verdict.code in (Exit.OK, Exit.NO)
+    overlaid = _overlaid(worktree, seen) if answers else ""
     lines = [verdict.why if verdict.word == NEVER else f"{verdict.word}: {verdict.why}{overlaid}"]
-    lost = seen.proof.marker.quarantined_files if seen.proof.marker else 0
-    if lost and verdict.code in (Exit.OK, Exit.NO):
-        paths = f"{lost} file{'s' if lost > 1 else ''}"
-        lines.append(f"  {paths} could not be parsed: see `gitindex status --skipped`")
-    left_out = seen.proof.marker.left_out if seen.proof.marker else 0
-    if left_out and verdict.code in (Exit.OK, Exit.NO):
-        paths = f"{left_out} path{'s' if left_out > 1 else ''}"
-        lines.append(f"  {paths} left out of every answer: see `gitindex status --skipped`")
-    if seen.progress is not None and seen.progress.progress_pct is not None:
-        lines.append(f"  {seen.progress.progress_pct:.0f} %")
-    elif seen.progress is not None and (seen.progress.phase or "").startswith("waiting"):
-        lines.append(f"  {safe_text(str(seen.progress.phase))}")
+    if answers and seen.proof.marker is not None:
+        lines += _left_out(seen.proof.marker.quarantined_files, seen.proof.marker.left_out)
+    if seen.progress is not None:
+        lines += _progress(seen.progress)
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
         lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
     elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
+
+
+def _overlaid(worktree: Worktree, seen: Observation) -> str:
+    """Say how many edited paths answers contain."""
+    if not seen.head.edits:
+        return ""
+    from gitindex.freshness.envelope import edits_left_out  # lazily: mostly nothing is edited
+
+    edits = counted(seen.head.edits, "edited paths")
+    over = edits_left_out(worktree.root, seen.head)
+    return f"; {edits}, {over} over the budget of an answer" if over else f"; {edits} overlaid"
+
+
+def _left_out(quarantined: int, left_out: int) -> list[str]:
+    """Say what no answer contains."""
+    lines, hint = list[str](), "see `gitindex status --skipped`"
+    if quarantined:
+        files = f"{quarantined} file{'s' if quarantined > 1 else ''}"
+        lines.append(f"  {files} could not be parsed: {hint}")
+    if left_out:
+        paths = f"{left_out} path{'s' if left_out > 1 else ''}"
+        lines.append(f"  {paths} left out of every answer: {hint}")
+    return lines
+
+
+def _progress(progress: Progress) -> list[str]:
+    if progress.progress_pct is not None:
+        return [f"  {progress.progress_pct:.0f} %"]
+    phase = progress.phase or ""
+    return [f"  {safe_text(str(phase))}"] if phase.startswith("waiting") else []

@@ -38,19 +38,8 @@ def judge(seen: Observation) -> Verdict:
     if seen.progress is not None:
         phase = seen.progress.phase or "starting"
         return Verdict(IndexState.REBUILDING, FreshnessState.STALE, Exit.NO, f"a job runs: {phase}")
-    if proof.outcome is ProofOutcome.PROBE_FAILED:
-        if seen.failure is not None and not seen.pending:
-            return _error(seen.failure.message)
-        if proof.message.startswith(DAMAGED) and not seen.pending:
-            return Verdict(IndexState.ERROR, FreshnessState.UNKNOWN, Exit.ERROR, proof.message)
-        why = f"the proof cannot be read: {proof.message}"
-        return Verdict(IndexState.STALE, FreshnessState.UNKNOWN, Exit.NO, why)
-    if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
-        return _gated("requires_reindex: made by another version of gitindex or its grammars")
-    if proof.outcome is ProofOutcome.STALE_LOCAL:
-        if seen.failure is not None and not seen.pending:
-            return _error(seen.failure.message)
-        return _gated(_unproven(seen))
+    if proof.outcome is not ProofOutcome.VALID:
+        return _judge_unproven(seen)
     assert marker is not None
     if seen.failure is not None and _concerns(seen.failure, seen):
         return _error(seen.failure.message)
@@ -62,6 +51,21 @@ def judge(seen: Observation) -> Verdict:
         return _stale("a publish was not finished")
     why = f"{counted(marker.indexed_files, 'files')}, tree {marker.tree_id[:12]}"
     return Verdict(IndexState.FRESH, FreshnessState.FRESH, Exit.OK, why)
+
+
+def _judge_unproven(seen: Observation) -> Verdict:
+    """The state of an index whose marker proves nothing."""
+    proof, failed = seen.proof, seen.failure is not None and not seen.pending
+    if proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
+        return _gated("requires_reindex: made by another version of gitindex or its grammars")
+    if failed and seen.failure is not None:
+        return _error(seen.failure.message)
+    if proof.outcome is ProofOutcome.STALE_LOCAL:
+        return _gated(_unproven(seen))
+    if proof.message.startswith(DAMAGED) and not seen.pending:
+        return Verdict(IndexState.ERROR, FreshnessState.UNKNOWN, Exit.ERROR, proof.message)
+    why = f"the proof cannot be read: {proof.message}"
+    return Verdict(IndexState.STALE, FreshnessState.UNKNOWN, Exit.NO, why)
 
 
 def _concerns(failure: Failure, seen: Observation) -> bool:

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError
@@ -104,11 +104,15 @@ def parse_receipt(text: str) -> Receipt:
     counts, name = answer.get("accounted"), answer.get("name")
     if not isinstance(counts, dict) or not isinstance(name, str):
         return Receipt(fields, named, staged)
-    summed = [counts.get(group) for group in OccurrenceClass]
-    if not all(isinstance(count, int) for count in (*summed, counts.get("total"))):
+    return Receipt(fields, named, staged, name, _total(counts))
+
+
+def _total(counts: dict[str, Any]) -> int:
+    """The total of a partition; -1 if its classes do not add up to it."""
+    classes = [counts.get(group) for group in OccurrenceClass]
+    if not all(isinstance(count, int) for count in (*classes, counts.get("total"))):
         raise GitIndexError("not a partition: `accounted` has no counts", code=Exit.USAGE)
-    total = counts["total"] if counts["total"] == sum(filter(None, summed)) else -1
-    return Receipt(fields, named, staged, name, total)
+    return counts["total"] if counts["total"] == sum(filter(None, classes)) else -1
 
 
 def _proof(view: TreeView) -> Check:
@@ -146,25 +150,27 @@ def _commit(view: TreeView) -> Check:
 
 def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
     """Of the files as they are, of what is staged, or of a tree by its name."""
-    now = view.envelope()["receipt"]
-    tree = asked.fields["treeId"]
-    others = [TreeChoice(staged=True)] if asked.staged else []
-    if asked.named or tree != now["treeId"]:
-        others = [TreeChoice(at=tree)] if isinstance(tree, str) and _ID.fullmatch(tree) else []
-    closest = now
-    for ask in others if asked.fields != now or asked.named else ():
-        try:
-            with open_tree(view.worktree, path, ask) as other:
+    closest = now = view.envelope()["receipt"]
+    choice = _other_tree(asked, now)
+    if choice is not None and (asked.fields != now or asked.named):
+        with suppress(GitIndexError):  # unmerged paths, or no such tree
+            with open_tree(view.worktree, path, choice) as other:
                 found = other.envelope()["receipt"]
-        except GitIndexError:
-            continue  # unmerged paths, or no such tree
-        if ask.at or found == asked.fields:
-            closest = found
+            if choice.at or found == asked.fields:
+                closest = found
     differs = [name for name in RECEIPT_FIELDS if asked.fields[name] != closest[name]]
     if not differs:
         return Check("receipt", True, "derived again: the same")
     detail = (f"{n} is {closest[n]}, not {safe_text(str(asked.fields[n]))}" for n in differs)
     return Check("receipt", False, ", ".join(detail))
+
+
+def _other_tree(asked: Receipt, now: dict[str, Any]) -> TreeChoice | None:
+    """The tree that a receipt is of, if not of the files as they are."""
+    tree = asked.fields["treeId"]
+    if asked.named or tree != now["treeId"]:
+        return TreeChoice(at=tree) if isinstance(tree, str) and _ID.fullmatch(tree) else None
+    return TreeChoice(staged=True) if asked.staged else None
 
 
 def _partition(view: TreeView, asked: Receipt) -> Check:

@@ -15,7 +15,7 @@ from gitindex.languages.facts import FactsKey
 from gitindex.refresh.log import Log
 from gitindex.refresh.session import Session, rebuild_store
 from gitindex.store.connection import Database
-from gitindex.store.fact_check import FactsCheck
+from gitindex.store.fact_check import Comparison, FactsCheck
 from gitindex.store.imported import imported_facts, mark_verified, signers_of, unverified
 from gitindex.store.lexical import LexicalReader
 
@@ -75,16 +75,21 @@ def _verify(
         database, LexicalReader(anchor.lexical), False, lambda _phase, _percent: None
     )
     found = check.compare(repository, workers, languages)
-    wrong = found.differing()
-    if not wrong and not found.quarantined and check.other_terms(found.seen):
-        wrong = set(found.seen)
-    if wrong:
+    if wrong := _wrong(check, found):
         return signers_of(database, (ids[key] for key in sorted(wrong))), False
     with database.write():
         mark_verified(database, (ids[key] for key in found.seen if key not in found.quarantined))
     note_progress_of_imports(anchor.store, database)
     verified = len(found.seen) - len(found.quarantined)
     return None, verified > 0 and imported_facts(database) is not None
+
+
+def _wrong(check: FactsCheck, found: Comparison) -> set[FactsKey]:
+    """Blobs whose facts differ; all of them if the lexical index has terms of none."""
+    wrong = found.differing()
+    if not wrong and not found.quarantined and check.other_terms(found.seen):
+        return set(found.seen)
+    return wrong
 
 
 def _next(database: Database, repository: Repository, size: int) -> dict[FactsKey, tuple[int, str]]:

@@ -107,19 +107,10 @@ class Ingest:
 
     def _write_part(self) -> _Batch:
         """Write a few blobs; nothing is committed yet."""
-        if self._batch is None:
-            self._transaction.enter_context(self._db.unchecked_references())
-            self._transaction.enter_context(self._db.write())
-            self._batch = _Batch()
-            if self._blobs.is_unused():
-                self._db.run_all(DROP_NAME_INDEXES)
-                self._is_first_load = not self._session.lexical().documents
-        part, batch = self._part, self._batch
+        part, batch = self._part, self._batch or self._start_batch()
         self._session.check_identity()
-        add = self._adder()
-        for blob in part:
-            if blob.is_searched:
-                add(blob.key, blob.body, blob.names)
+        searched = [blob for blob in part if blob.is_searched]
+        self._add_documents(searched)
         kept = self._blobs.add_all({b.key: (b.facts, b.is_searched) for b in part})
         ids = [kept[blob.key].blob_id for blob in part]
         if self._import_id:
@@ -133,10 +124,24 @@ class Ingest:
             self._texts.add(blob_id, blob.data, new)
         batch.blobs += len(part)
         batch.size += self._part_bytes
-        batch.added += sum(kept[blob.key].new and blob.is_searched for blob in part)
-        batch.keys += [blob.key for blob in part if blob.is_searched]
+        batch.added += sum(kept[blob.key].new for blob in searched)
+        batch.keys += [blob.key for blob in searched]
         self._part, self._part_bytes = [], 0
         return batch
+
+    def _start_batch(self) -> _Batch:
+        self._transaction.enter_context(self._db.unchecked_references())
+        self._transaction.enter_context(self._db.write())
+        self._batch = _Batch()
+        if self._blobs.is_unused():
+            self._db.run_all(DROP_NAME_INDEXES)
+            self._is_first_load = not self._session.lexical().documents
+        return self._batch
+
+    def _add_documents(self, blobs: list[ExtractedBlob]) -> None:
+        add = self._adder()
+        for blob in blobs:
+            add(blob.key, blob.body, blob.names)
 
     def _adder(self) -> Callable[[FactsKey, str, str], None]:
         """Return what adds a document: the index of a first load was empty, so nothing is replaced."""

@@ -245,10 +245,7 @@ class Refresher:
 
         "Order of a publish" in docs/internals.md explains why the marker and the job come after it.
         """
-        keys = [wanted.key for wanted in plan.wanted]
-        ids = held | self._blobs.ids(key for key in keys if key not in held)
-        pairs = zip(plan.wanted, keys, strict=True)
-        rows = plan.skipped + [_row(wanted, ids[key]) for wanted, key in pairs]
+        rows = self._rows(plan, held)
         base = self._published()
         past = self._past(base, plan.head, run.force)
         with self._db.write():
@@ -260,13 +257,9 @@ class Refresher:
                 past = self._past(base, head, run.force)
             new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
             was = history.before(self._db, base, new)
+            known = {path: one.path_id for path, one in was.items() if one.path_id is not None}
             paths = mapping.replace_rows(
-                self._db,
-                base.worktree_id,
-                plan.gone,
-                rows,
-                is_policy_file,
-                {path: one.path_id for path, one in was.items() if one.path_id is not None},
+                self._db, base.worktree_id, plan.gone, rows, is_policy_file, known
             )
             if self._tried_again:
                 mapping.recount(self._db, base.worktree_id)
@@ -280,6 +273,11 @@ class Refresher:
         if history.is_long(generation):
             self._session.long_histories.add(base.worktree_id)
         return True
+
+    def _rows(self, plan: Plan, held: dict[FactsKey, int]) -> list[FileRow]:
+        """Rows of the new mapping: `held` are blobs whose ids are known."""
+        ids = held | self._blobs.ids(blob.key for blob in plan.wanted if blob.key not in held)
+        return plan.skipped + [_row(blob, ids[blob.key]) for blob in plan.wanted]
 
     def _index_mtime(self) -> float | None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_start
@@ -86,10 +87,19 @@ def take_events(worktree: Worktree) -> TakenEvents:
         return TakenEvents("")
     data = read_start(worktree.taken, MAX_BYTES) or b""
     lines = [line.decode("ascii", "replace").split(" ") for line in data.splitlines()]
+    return TakenEvents(_summary(lines) or "event", tuple(_committing(lines)))
+
+
+def _summary(lines: list[list[str]]) -> str:
     counts = Counter(words[0] for words in lines if words[0])
-    told = ", ".join(w if n == 1 else f"{w} ×{n}" for w, n in counts.items())
-    pids = [words[1] for words in lines if words[0] == PRE_COMMIT and len(words) > 1]
-    return TakenEvents(told or "event", tuple(int(pid) for pid in pids if pid.isdecimal()))
+    return ", ".join(event if n == 1 else f"{event} ×{n}" for event, n in counts.items())
+
+
+def _committing(lines: list[list[str]]) -> Iterator[int]:
+    """Yield the processes of git whose commit had not moved HEAD yet."""
+    for event, *arguments in lines:
+        if event == PRE_COMMIT and arguments and arguments[0].isdecimal():
+            yield int(arguments[0])
 
 
 class Committing:

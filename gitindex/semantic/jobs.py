@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -185,14 +185,8 @@ class _Session:
         self, contexts: dict[str, ContextFiles], wanted: SemanticRequest
     ) -> dict[str, ContextFiles]:
         able = {name: m for name, m in contexts.items() if m.files and tool_for(m.context)}
-        unknown = [name for name in wanted.names if name not in able]
-        if unknown:
-            hint = "one of: " + ", ".join(sorted(able)) if able else "see `gitindex contexts`"
-            raise GitIndexError(f"no context for an indexer: {unknown[0]}", hint, Exit.USAGE)
         off = semantic.switched_off(self._db.rows)
-        for name in off.intersection(wanted.names):
-            hint = f"`gitindex contexts --on {name}`"
-            raise GitIndexError(f"{name} is switched off", hint, Exit.GATED)
+        _refuse_names(wanted.names, able, off)
         chosen = {
             name: able[name]
             for name in wanted.names or sorted(able.keys() - off)
@@ -228,6 +222,18 @@ class _Session:
             if time.monotonic() > deadline:
                 raise GitIndexError("the index is not at HEAD", "run `gitindex index`", Exit.GATED)
             time.sleep(POLL_SECONDS)
+
+
+def _refuse_names(names: Collection[str], able: Collection[str], off: Collection[str]) -> None:
+    """Raise if a name is that of no context with an indexer, or of one that is switched off."""
+    for name in names:
+        if name not in able:
+            hint = "one of: " + ", ".join(sorted(able)) if able else "see `gitindex contexts`"
+            raise GitIndexError(f"no context for an indexer: {name}", hint, Exit.USAGE)
+    for name in names:
+        if name in off:
+            hint = f"`gitindex contexts --on {name}`"
+            raise GitIndexError(f"{name} is switched off", hint, Exit.GATED)
 
 
 def _bring_to_head(worktree: Worktree, report: Report) -> None:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from gitindex import __version__
@@ -82,10 +82,7 @@ def _publish(
     if (base, fingerprint) == (row.tree, row.fingerprint):
         return PublishResult("already")
     changed = None if fingerprint != row.fingerprint else _changes(worktree, base, row.tree or "")
-    rows = _mapping(database, row.worktree_id)
-    put = [r for r in rows if changed is None or r[0] in changed]
-    kept = {r[0] for r in rows}
-    gone = [] if changed is None else [path for path in changed if path not in kept]
+    put, gone = _put_and_gone(_mapping(database, row.worktree_id), changed)
     delta = {
         "commit": row.head_commit,
         "tree": row.tree,
@@ -107,6 +104,17 @@ def _publish(
             __version__,
         )
     return PublishResult("published" if done else "fenced_off", sent, len(put))
+
+
+def _put_and_gone(
+    rows: list[tuple[bytes, str, str]], changed: Collection[bytes] | None
+) -> tuple[list[tuple[bytes, str, str]], list[bytes]]:
+    """Rows that are sent, and changed paths that are no longer there; None: everything is sent."""
+    if changed is None:
+        return rows, []
+    kept = {path for path, _, _ in rows}
+    put = [row for row in rows if row[0] in changed]
+    return put, [path for path in changed if path not in kept]
 
 
 def _send(

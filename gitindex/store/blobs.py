@@ -169,13 +169,7 @@ class BlobTable:
             )
         else:
             self._definitions.add(blobs, name_ids)
-        rows = [
-            (blob_id, *pack_names(facts.postings, name_ids))
-            for blob_id, facts in blobs
-            if facts.postings
-        ]
-        self._insert("occurrences", "(?,?,?)", rows)
-        self._index.add((blob_id, names) for blob_id, names, _ in rows)
+        self._add_names(blobs, name_ids)
         self._insert(
             "imports",
             "(?,?,?,?,?,?)",
@@ -196,6 +190,15 @@ class BlobTable:
         )
         scoped = ((blob_id, pack_scopes(facts.scopes)) for blob_id, facts in blobs if facts.scopes)
         self._insert("scopes", "(?,?)", scoped)
+
+    def _add_names(self, blobs: list[tuple[int, BlobFacts]], name_ids: dict[str, int]) -> None:
+        rows = [
+            (blob_id, *pack_names(facts.postings, name_ids))
+            for blob_id, facts in blobs
+            if facts.postings
+        ]
+        self._insert("occurrences", "(?,?,?)", rows)
+        self._index.add((blob_id, names) for blob_id, names, _ in rows)
 
     def forget_names(self) -> None:
         """Drop the cache of name ids: after a rollback, or when it grew too large."""

@@ -237,19 +237,23 @@ class LexicalReader:
         """Return which of the terms each blob has."""
         listed = [(term, held) for term in terms if (held := self._holders(term)) is not None]
         common = [term for term in terms if term not in self._holding]
-        unknown = keys if common else [key for key in keys if key not in self._places]
-        found = self._compared(unknown, common) if unknown else {}
+        found = self._compared(keys if common else self._unplaced(keys), common)
         sets: dict[tuple[frozenset[str], int], frozenset[str]] = {}  # many blobs have the same
+        rare, places = [term for term, _ in listed], [held for _, held in listed]
         for key in keys:
             place, bits = self._places[key], 0
-            for number, (_, held) in enumerate(listed):
+            for number, held in enumerate(places):
                 if place in held:
                     bits |= 1 << number
             own = found.get(key, _NOTHING), bits
             if own not in sets:
-                sets[own] = own[0].union([t for n, (t, _) in enumerate(listed) if bits >> n & 1])
+                sets[own] = own[0].union(_chosen(rare, bits))
             found[key] = sets[own]
         return found
+
+    def _unplaced(self, keys: list[FactsKey]) -> list[FactsKey]:
+        """Return blobs whose place in the index is not known."""
+        return [key for key in keys if key not in self._places]
 
     def _holders(self, term: str) -> set[_Place] | None:
         """Return the places of all blobs that have a term; None for a common one."""
@@ -270,6 +274,8 @@ class LexicalReader:
     def _compared(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, frozenset[str]]:
         """Do the same for common terms, each one bit of the score. Notes the places of all keys."""
         found = dict.fromkeys(keys, _NOTHING)
+        if not keys:
+            return found
         for at in range(0, max(1, len(terms)), BITS):
             part = terms[at : at + BITS]
             clauses = [(tantivy.Occur.Must, self._among(keys))]
@@ -277,8 +283,7 @@ class LexicalReader:
                 bit = tantivy.Query.const_score_query(self._has(term), float(1 << number))
                 clauses.append((tantivy.Occur.Should, bit))
             for hit in self._hits(clauses, len(keys)):
-                bits = int(hit.score)
-                found[hit.key] |= {t for n, t in enumerate(part) if bits >> n & 1}
+                found[hit.key] |= _chosen(part, int(hit.score))
         for key in keys:
             self._places.setdefault(key, _NOWHERE)
         return found
@@ -346,6 +351,11 @@ class LexicalReader:
             key = self._keys[place] = FactsKey(oid, extractor)
             self._places[key] = place
         return self._keys[place]
+
+
+def _chosen(terms: Sequence[str], bits: int) -> set[str]:
+    """Return the terms whose bits are set."""
+    return {term for number, term in enumerate(terms) if bits >> number & 1}
 
 
 class LexicalMemory:

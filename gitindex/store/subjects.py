@@ -296,11 +296,7 @@ def add_to_places(places: bytes, added: dict[int, int]) -> bytes:
     if not places and (not added or min(added.values()) > 0):
         return array("I", chain.from_iterable(sorted(added.items()))).tobytes()  # a new window
     if len(added) * PLACES_PER_CHANGE > len(places):
-        counts = _unpacked(places)
-        for path_id, count in added.items():
-            counts[path_id] = counts.get(path_id, 0) + count
-        kept = {path_id: count for path_id, count in counts.items() if count > 0}
-        return array("I", chain.from_iterable(sorted(kept.items()))).tobytes()
+        return _add_to_all(places, added)
     numbers = array("I", places)
     ids = numbers[::2]
     for path_id, count in added.items():
@@ -311,6 +307,14 @@ def add_to_places(places: bytes, added: dict[int, int]) -> bytes:
         numbers[2 * at : 2 * at + (2 if is_there else 0)] = new
         ids[at : at + is_there] = new[:1]
     return numbers.tobytes()
+
+
+def _add_to_all(places: bytes, added: dict[int, int]) -> bytes:
+    counts = _unpacked(places)
+    for path_id, count in added.items():
+        counts[path_id] = counts.get(path_id, 0) + count
+    kept = {path_id: count for path_id, count in counts.items() if count > 0}
+    return array("I", chain.from_iterable(sorted(kept.items()))).tobytes()
 
 
 def _path_ids(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,27 +73,38 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     absent = [file.path for file in mapping.without_blob(served.database, row.worktree_id)]
     if not (on_disk or committed or absent):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
-    laid: dict[bytes, OverlaidFile | None] = {}
     rules = _policy(served, committed)
-    chosen, left_out = within_budget(served.worktree.root, on_disk)
-    with ConfinedRoot(served.worktree.root) as disk:
-        for path in chosen:
-            try:
-                laid[path] = _from_disk(disk, path, rules, len(seen.head_tree))
-            except PermissionError:
-                left_out.append(path)
-        # Git cannot read these, but the disk may have them; those that stay absent are counted.
-        for path in within_budget(served.worktree.root, absent)[0] if absent else ():
-            with suppress(PermissionError):
-                found = _from_disk(disk, path, rules, len(seen.head_tree))
-                if found is not None and path not in laid:
-                    laid[path] = found
+    laid, left_out = _read_disk(served, rules, on_disk)
+    laid = _absent_from_git(served, rules, absent) | laid
     on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, rules)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
     digest = overlay_digest(hidden) if hidden else None
     return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+
+
+def _absent_from_git(
+    served: Snapshot, rules: Policy, paths: list[bytes]
+) -> dict[bytes, OverlaidFile | None]:
+    """Return files that git cannot read but the disk has; those that stay absent are counted."""
+    found = _read_disk(served, rules, paths)[0] if paths else {}
+    return {path: file for path, file in found.items() if file is not None}
+
+
+def _read_disk(
+    served: Snapshot, rules: Policy, paths: list[bytes]
+) -> tuple[dict[bytes, OverlaidFile | None], list[bytes]]:
+    """Return the files on disk within the budget of an answer, and the paths that are left out."""
+    chosen, left_out = within_budget(served.worktree.root, paths)
+    found: dict[bytes, OverlaidFile | None] = {}
+    with ConfinedRoot(served.worktree.root) as disk:
+        for path in chosen:
+            try:
+                found[path] = _from_disk(disk, path, rules, len(served.seen.head_tree))
+            except PermissionError:
+                left_out.append(path)
+    return found, left_out
 
 
 def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:

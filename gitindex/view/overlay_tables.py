@@ -179,15 +179,7 @@ class OverlayTables:
         )
         self._db.run(_FILES)
         files = [laid for laid in overlay.laid.values() if laid is not None]
-        stored = BlobTable(self._db).ids(_key(laid) for laid in files if laid.skip is None)
-        self._db.run_many(
-            "INSERT INTO temp.laid_files VALUES (?,?,?,?,?,?,?)",
-            (
-                (*_row(laid, stored.get(_key(laid))), laid.source or overlay.source)
-                for laid in files
-            ),
-        )
-        self._waiting = {f.path: f for f in files if f.skip is None and _key(f) not in stored}
+        self._add_files(files)
         hidden = " AND f.path_id NOT IN (SELECT path_id FROM temp.laid_hidden)"
         self._parts = [
             self._part("", self._base(hidden)),
@@ -200,6 +192,16 @@ class OverlayTables:
             self._db.run(_FIRST_BLOB, FIRST_ID, b"", *("",) * 4, *(0,) * 2, *("",) * 2, 0)
             self._db.run("INSERT INTO temp.laid_names VALUES (?,?)", FIRST_ID, "")
             self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
+
+    def _add_files(self, files: list[OverlaidFile]) -> None:
+        """Insert the overlaid paths; those whose blob has no facts yet wait for them."""
+        stored = BlobTable(self._db).ids(_key(file) for file in files if file.skip is None)
+        default = self._overlay.source
+        self._db.run_many(
+            "INSERT INTO temp.laid_files VALUES (?,?,?,?,?,?,?)",
+            ((*_row(file, stored.get(_key(file))), file.source or default) for file in files),
+        )
+        self._waiting = {f.path: f for f in files if f.skip is None and _key(f) not in stored}
 
     def _copy_shape(self, name: str) -> None:
         """Create an empty temporary table with the columns and keys of a stored one, or of a view."""

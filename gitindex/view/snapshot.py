@@ -64,7 +64,7 @@ def open_snapshot(
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
-        with begun or WorktreeProbe.start(worktree, scope) as probe:
+        with _probe(worktree, scope, begun) as probe:
             begun = None
             database = open_reader(worktree.database)  # while git runs
             if database is None:
@@ -78,10 +78,10 @@ def open_snapshot(
                     seen = observe(worktree, scope, probe)
                     _refuse_damage(seen)
                     strict = strict or _insists(worktree, seen)
-                    searchable = row is not None and row.generation > 0
+                    searchable = _is_searchable(row)
                     last = attempt == ATTEMPTS - 1
                     if decide_gate(_gate(seen, searchable, strict)) is not None:
-                        if searchable and _between(worktree, seen) and not last:
+                        if not last and _will_open(worktree, seen, searchable):
                             continue
                         outdated = seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH
                         envelope = _envelope(worktree, seen, path, searchable, strict)
@@ -92,6 +92,19 @@ def open_snapshot(
                         return
             finally:
                 database.close()
+
+
+def _probe(worktree: Worktree, scope: EditScope, started: Probe | None) -> Probe:
+    return started or WorktreeProbe.start(worktree, scope)
+
+
+def _is_searchable(row: Published | None) -> bool:
+    return row is not None and row.generation > 0
+
+
+def _will_open(worktree: Worktree, seen: Observation, searchable: bool) -> bool:
+    """Return whether a publish is under way, after which the gate is open."""
+    return searchable and _between(worktree, seen)
 
 
 def verdict(served: Snapshot) -> Verdict:

@@ -95,24 +95,26 @@ class TreeView:
 
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the bytes of live paths; paths without content are left out."""
-        found: dict[bytes, bytes] = {}
-        oids: dict[bytes, str] = {}
-        wanted = list(paths)
-        stored = self._base_oids([path for path in wanted if path not in self.overlay.laid])
-        for path in wanted:
-            if path in self.overlay.laid:
-                laid = self.overlay.laid[path]
-                if laid is not None and laid.data is not None:
-                    found[path] = laid.data
-                elif laid is not None and laid.oid:
-                    oids[path] = laid.oid
-            elif path in stored:
-                oids[path] = stored[path]
+        names = list(paths)
+        found, oids = self._overlaid(names)
+        oids |= self._base_oids([path for path in names if path not in self.overlay.laid])
         if self.overlay.source == WORKTREE:
             found |= self._unchanged(oids)
         absent = {path: oid for path, oid in oids.items() if path not in found}
         contents = read_blobs(self.worktree.root, list(absent.values()))
         return found | {path: contents[oid] for path, oid in absent.items() if oid in contents}
+
+    def _overlaid(self, paths: list[bytes]) -> tuple[dict[bytes, bytes], dict[bytes, str]]:
+        """Return the bytes of overlaid paths where they are known, else their blob ids."""
+        found: dict[bytes, bytes] = {}
+        oids: dict[bytes, str] = {}
+        for path in paths:
+            file = self.overlay.laid.get(path)
+            if file is not None and file.data is not None:
+                found[path] = file.data
+            elif file is not None and file.oid:
+                oids[path] = file.oid
+        return found, oids
 
     def _unchanged(self, oids: dict[bytes, str]) -> dict[bytes, bytes]:
         """Read files on disk that match their blob id: a tenth of the cost of a git process."""

@@ -18,7 +18,7 @@ LINES = {
     "edit": 1309,
     "extract": 1792,
     "filestate": 1745,
-    "freshness": 1264,
+    "freshness": 1310,
     "git": 4469,
     "install": 1833,
     "languages": 9644,
@@ -31,11 +31,11 @@ LINES = {
     "semantic": 2752,
     "sharing": 2560,
     "store": 6016,
-    "view": 1312,
+    "view": 1339,
     "web": 3600,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 75
+COMPLEX_FUNCTIONS = 51
 
 
 def test_few_entries() -> None:

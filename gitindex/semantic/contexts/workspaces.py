@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.pattern import compile_later
@@ -103,11 +103,9 @@ def _rust(
     told = fields.get("workspace")
     if not isinstance(told, dict):
         return None
-    negated = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
-    members = WorkspaceMembers(
-        folder, rules=_rules((_strings(told.get("members")) or []) + negated)
-    )
-    excluded = WorkspaceMembers(folder, rules=_rules(_strings(told.get("exclude")) or []))
+    globs, without = (_strings(told.get(key)) or [] for key in ("members", "exclude"))
+    members = WorkspaceMembers(folder, rules=_rules(globs + [f"!{glob}" for glob in without]))
+    excluded = WorkspaceMembers(folder, rules=_rules(without))
     inside = [p for p in project.packages if p.startswith(folder and f"{folder}/")]
     reached = _path_dependencies([folder, *(p for p in inside if p in members)], project.read)
     return members._replace(named=frozenset(path for path in reached if path not in excluded))
@@ -223,15 +221,17 @@ def _yaml_list(text: str, key: str) -> list[str] | None:
     inline = rest.partition(" #")[0].strip()
     if inline.startswith("["):
         return [word.strip(" '\"") for word in inline.strip("[]").split(",") if word.strip(" '\"")]
-    found = []
+    return list(_block_items(lines))
+
+
+def _block_items(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the items of a block list, up to the line that ends it."""
     for line in lines:
         item = line.strip()
-        if not item.startswith("-"):
-            if item and not item.startswith("#"):
-                break
-            continue
-        found.append(item[1:].partition(" #")[0].strip().strip("'\""))
-    return found
+        if item.startswith("-"):
+            yield item[1:].partition(" #")[0].strip().strip("'\"")
+        elif item and not item.startswith("#"):
+            return
 
 
 def _text(data: bytes | None) -> str:

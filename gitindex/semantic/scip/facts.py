@@ -107,18 +107,17 @@ def _occurrences(
         if not symbol:
             continue
         one = read_symbol(symbol)
-        span = positions.span(occurrence.range)
         roles = occurrence.symbol_roles & (_DEFINITION | _IMPORT)
         whole: Span | tuple[()] = ()
-        if roles & _DEFINITION:
-            if numbers := occurrence.enclosing_range:
-                whole = positions.span(numbers)
-        elif one.name_bytes and (text := positions.text(span)) != one.name_bytes:
-            if text.startswith(one.name_bytes + b" "):  # `make as build`: the name is first
-                span = (*span[:3], span[1] + len(one.name_bytes))
-            elif not _is_plausible(text.decode("utf-8", "replace"), one.name, syntax):
-                doubtful += 1
-                continue
+        if roles & _DEFINITION and (numbers := occurrence.enclosing_range):
+            whole = positions.span(numbers)
+        is_used = not roles & _DEFINITION
+        span = _span_of(
+            positions.span(occurrence.range), one if is_used else None, positions, syntax
+        )
+        if span is None:
+            doubtful += 1
+            continue
         if one.kind != "meta":
             named[one.identity] = one
         elif roles & _DEFINITION or one.identity not in named:
@@ -127,6 +126,20 @@ def _occurrences(
         found.append((*span, one.identity, roles, whole))
     found.sort()
     return [one for one, _ in groupby(found)], doubtful
+
+
+def _span_of(
+    span: Span, used: ParsedSymbol | None, positions: Positions, syntax: Syntax
+) -> Span | None:
+    """Return the place of a name, in whose range a tool may include more; None if it is doubtful."""
+    if used is None or not used.name_bytes:
+        return span
+    text = positions.text(span)
+    if text.startswith(used.name_bytes + b" "):  # `make as build`: the name is first
+        return (*span[:3], span[1] + len(used.name_bytes))
+    if text == used.name_bytes or _is_plausible(text.decode("utf-8", "replace"), used.name, syntax):
+        return span
+    return None
 
 
 def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
@@ -154,8 +167,7 @@ def _definitions(
         outline = syntax.symbols.get((line, column))
         kind = outline.kind if outline and not symbol.is_local else symbol.kind
         whole = around or _lines(outline)
-        info = told.get(identity)
-        signature, doc = _documentation(info) if info is not None else ("", "")
+        signature, doc = _documentation(told.get(identity))
         exported = outline.exported if outline else _is_visible(symbol)
         if whole and symbol.kind != "module":
             extents.append(_Extent(whole[:2], whole[2:], len(made)))
@@ -249,6 +261,8 @@ def _relations(symbols: Iterable[Any]) -> set[Related]:
 
 def _documentation(info: Any) -> tuple[str, str]:
     """Return signature and prose. Without a signature field, the first fenced block is used."""
+    if info is None:
+        return "", ""
     texts = list(info.documentation)
     signature = info.signature_documentation.text
     if not signature and texts and (fenced := _FENCED.fullmatch(texts[0])):
