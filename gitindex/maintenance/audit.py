@@ -112,8 +112,8 @@ def _clean_build(
         session = Session(clean)
         try:
             session.jobs(clean)
-            refresher = Refresher(clean, session, report, all_scopes=True)
-            refresher.run(os.urandom(16).hex(), EMPTY)
+            refresher = Refresher(clean, session, report, make_folder=True, all_scopes=True)
+            refresher.run(os.urandom(16).hex(), EMPTY, force=False)
             forget_scopes(session.database, late)
         finally:
             session.close()

@@ -103,11 +103,11 @@ def _index(
     mapping.set_generation(session.database, beside.id, generation)
     reason = plan.reason if worktree.id == plan.asked.id else "store-rebuilt"
     job_id = jobs.enqueue_refresh(FULL, reason).job_id
-    refresher = Refresher(beside, session, notes)
+    refresher = Refresher(beside, session, notes, make_folder=True)
     job = jobs.claim(os.urandom(16).hex(), job_id)
     assert job is not None
     assert job.run_id is not None
-    extracted = refresher.run(job.run_id, FULL)
+    extracted = refresher.run(job.run_id, FULL, force=False)
     write_atomic(os.path.join(beside.llmc, ROOT), os.fsencode(worktree.root))
     jobs.complete(job, extracted)
 

@@ -75,7 +75,7 @@ class Refresher:
         worktree: Worktree,
         session: Session,
         report: Callable[[str, float | None], None],
-        make_folder: bool = True,
+        make_folder: bool,
         all_scopes: bool = False,
     ) -> None:
         """`make_folder`: `.llmc/` was not there before; else one that vanishes meanwhile stays away.
@@ -94,7 +94,7 @@ class Refresher:
         self._extracted = 0
         self._tried_again = False
 
-    def run(self, run_id: str, scope: RefreshScope, force: bool = False) -> int:
+    def run(self, run_id: str, scope: RefreshScope, force: bool) -> int:
         """Make HEAD's tree the published one; returns how many blobs had to be extracted.
 
         Facts computed on the way stay valid whatever happens: a moved HEAD only changes what is left.

@@ -175,7 +175,9 @@ def _refresh(root: Path, extractor: Extractor) -> None:
     session = Session(worktree)
     session.jobs(worktree)
     session.extractor = extractor
-    Refresher(worktree, session, lambda *_: None).run(uuid.uuid4().hex, EMPTY)
+    Refresher(worktree, session, lambda *_: None, make_folder=True).run(
+        uuid.uuid4().hex, EMPTY, force=False
+    )
     session.extractor = Extractor(1)
     session.close()
 

@@ -6,7 +6,8 @@ import resource
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from gitindex.maintenance.verify import verify
 from gitindex.refresh import refresher
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
-from gitindex.store.connection import leave_log
+from gitindex.store.connection import leave_log, open_reader
+from gitindex.store.late_scopes import all_late
 from tests.support import TIMEOUT, Repo, accept_changes
 
 EXTRACTORS = "SELECT DISTINCT b.extractor FROM files f JOIN blobs b ON b.id=f.blob_id"
@@ -191,3 +193,46 @@ def test_a6_a_memory_limit_leaves_no_mark(repo: Repo, megabytes: int) -> None:
     assert _quarantined(repo) == []
     assert verify(repo.worktree, ".", full=True)["verified"]
     assert Path(repo.worktree.stamp).exists()
+
+
+@pytest.mark.parametrize(("limit", "late"), [(2, 2), (3, 0)])
+def test_scopes_come_later_from_so_many_blobs_on(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, limit: int, late: int
+) -> None:
+    monkeypatch.setattr(refresher, "LATE_SCOPES", limit)
+    repo.git("config", "gitindex.enabled", "false")
+    repo.index_files({"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    assert len(all_late(database)) == late
+    database.close()
+
+
+def test_a_job_says_how_many_blobs_it_extracted(repo: Repo) -> None:
+    repo.index_files({"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
+    repo.write("a.py", "def other(): pass\n")
+    repo.commit()
+    repo.index()
+    database = open_reader(repo.worktree.database)
+    assert database is not None
+    rows = database.rows("SELECT extracted FROM refresh_jobs ORDER BY id")
+    database.close()
+    assert [row[0] for row in rows if row[0] is not None] == [2, 1]
+
+
+@pytest.mark.parametrize(("limit", "waits"), [(2, 1), (3, 0)])
+def test_a_background_refresh_of_so_many_blobs_waits_for_its_turn(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, limit: int, waits: int
+) -> None:
+    waited: list[str] = []
+
+    @contextmanager
+    def slot(root: str, _tell: object) -> Iterator[None]:
+        waited.append(root)
+        yield
+
+    monkeypatch.setattr(refresher, "heavy_slot", slot)
+    monkeypatch.setattr(refresher, "is_background", lambda: True)
+    monkeypatch.setattr(refresher, "HEAVY_BLOBS", limit)
+    repo.index_files({"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
+    assert len(waited) == waits
