@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 TOOLS = ("pre-commit", "prek")
 SAMPLE = ROOT / "templates/pre-commit-config.yaml"
-ADDRESS = "https://example.com/gitindex"
+ADDRESS = "ADDRESS"
 
 
 @contextmanager
