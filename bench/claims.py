@@ -19,6 +19,7 @@ from bench.harness import Row
 from bench.oracle import CACHE, At, Truth, _at, _is_spelled, _marks, _place, _truth
 from bench.oracles.projects import PROJECTS, Project
 from bench.scratch import Bench, Repo
+from gitindex.base.path_kind import is_test
 from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
@@ -109,8 +110,8 @@ def _is_wrong(case: Case, verdict: Verdict, truth: Truth) -> bool:
     if verdict.verdict == "unverifiable" or (verdict.verdict == "confirmed") == case.true:
         return False
     rows = [row for row in verdict.evidence if "column" in row and "tier" in row]
-    if any("via" in row for row in rows):
-        return False  # an alias that the indexer does not follow
+    if any("via" in row or row["tier"] == "dispatch" for row in rows):
+        return False  # indexers follow no alias, and give a call to the base alone
     evidence = {_place(row) for row in rows}
     by_places = (verdict.verdict == "confirmed") == (case.claim.kind in ("calls", "defines"))
     if by_places:
@@ -126,9 +127,9 @@ def _cases(claims: ClaimTree, marks: Any) -> Iterator[tuple[Case, Truth]]:
     ours = {_at(d): d for p in paths if (s := finder.project.source(p)) for d in s.symbols}
     truth = _truth(marks, ours)
     used: dict[At, set[At]] = defaultdict(set)
-    for at, homes in truth.targets.items():
-        for home in homes:
-            used[home].add(at)
+    for at, targets in truth.targets.items():
+        for target in targets:
+            used[target].add(at)
     called = {
         (path, p.line, p.column)
         for path in paths
@@ -164,7 +165,7 @@ def _is_chosen(definition: Definition) -> bool:
     """Return whether both mean the same by its uses: those of a constructor are its class's here."""
     owner = definition.qualified.split(".")[-2:-1]
     special = definition.name in ("__init__", "__new__", "constructor", *owner)
-    return definition.kind in FUNCTIONS | TYPES and not special
+    return definition.kind in FUNCTIONS | TYPES and not special and not is_test(definition.path)
 
 
 def _enclosing(ours: dict[At, Definition], at: At) -> Definition | None:

@@ -29,6 +29,11 @@ TEST_DEPTH = 4
 """Calls between a test and what it is said to test."""
 
 Row = dict[str, Any]
+Known = frozenset[str]
+_FROM_OUTSIDE: Known = frozenset(
+    {"a test runner calls it", "a decorator or attribute may hand it to a framework"}
+)
+"""Reasons of a use that is no call in the tree's own code."""
 
 
 def judge_no_callers(tree: ClaimTree, name: str) -> Verdict:
@@ -80,7 +85,7 @@ def _no_callers(tree: ClaimTree, definition: Definition) -> Verdict:
     sure = [row for row in calls if row["tier"] in SURE]
     if sure:
         return _found(REFUTED, counted(len(sure), "calls"), sure, answer)
-    if doubt := _doubt(answer, calls):
+    if doubt := _doubt(answer, calls, _FROM_OUTSIDE):
         return doubt
     return _verdict(CONFIRMED, f"no call: {_all(answer)}", [], answer)
 
@@ -103,7 +108,7 @@ def _only_called_from(tree: ClaimTree, definition: Definition, below: str) -> Ve
     if sure:
         many = f"{counted(len(sure), 'calls')} outside of {safe_text(below)}"
         return _found(REFUTED, many, sure, answer)
-    if doubt := _doubt(answer, outside):
+    if doubt := _doubt(answer, outside, _FROM_OUTSIDE):
         return doubt
     if not calls:
         return _verdict(UNVERIFIABLE, "nobody calls it", [], answer)
@@ -130,7 +135,7 @@ def _not_called(
     maybe = [r for r in (*answer["possible"], *answer["unlikely"]) if _is_in(r, caller)]
     if maybe:
         return _verdict(UNVERIFIABLE, counted(len(maybe), "possible places"), maybe, answer)
-    if doubt := _unnamed(answer):
+    if doubt := _unnamed(answer, _FROM_OUTSIDE):
         return doubt
     cut = answer["truncated"] or len(answer["possible"]) >= MAX_LIMIT
     if cut or not answer["accountedFor"]:
@@ -176,7 +181,7 @@ def _id(definition: Definition) -> str:
     return f"{definition.path}:{definition.line + 1}"
 
 
-def _doubt(answer: Row, calls: list[Row]) -> Verdict | None:
+def _doubt(answer: Row, calls: list[Row], known: Known = frozenset()) -> Verdict | None:
     """Return why a list is not a proof that there is no other call; None if it is one."""
     if calls:
         return _verdict(UNVERIFIABLE, f"{counted(len(calls), 'calls')} may be of it", calls, answer)
@@ -185,16 +190,17 @@ def _doubt(answer: Row, calls: list[Row]) -> Verdict | None:
         return _verdict(UNVERIFIABLE, counted(len(places), "possible places"), places, answer)
     if not answer["complete"]:
         return _verdict(UNVERIFIABLE, "not all occurrences are accounted for", [], answer)
-    return _unnamed(answer)
+    return _unnamed(answer, known)
 
 
-def _unnamed(answer: Row) -> Verdict | None:
-    """Return how a symbol may be called without its name."""
-    if answer["reasons"]:
-        return _verdict(UNVERIFIABLE, answer["reasons"][0], [], answer)
-    if handed := answer.get("handedOver"):
+def _unnamed(answer: Row, known: Known = frozenset()) -> Verdict | None:
+    """Return how a symbol may be called without its name, apart from what is known."""
+    for reason in answer["reasons"]:
+        if reason not in known:
+            return _verdict(UNVERIFIABLE, reason, [], answer)
+    rows = [row for row in answer["references"] if row["use"] in ("reference", "attribute")]
+    if (handed := answer.get("handedOver")) and (rows or not answer["reasons"]):
         why = f"passed as a value in {counted(handed, 'places')}"
-        rows = [row for row in answer["references"] if row["use"] not in CALLS]
         return _verdict(UNVERIFIABLE, why, rows, answer)
     return None
 
