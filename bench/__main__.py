@@ -32,6 +32,7 @@ from bench import (
     precommit,
     ranking,
     rebase,
+    recheck,
     refs,
     scip,
     search,
@@ -71,6 +72,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "scip": scip.measure,
     "oracle": oracle.measure,
     "claims": claims.measure,
+    "recheck": recheck.measure,
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -157,8 +158,16 @@ def _cases(claims: ClaimTree, marks: Any) -> Iterator[tuple[Case, Truth]]:
         yield Case(only, not outside, outside, used[home]), truth
         where = home[0] if rng.random() < 0.5 else rng.choice(paths)
         defined = {mark[:3] for mark in marks if mark.defines and mark.path == where}
-        has = {at for at in defined if _is_spelled(finder, at, definition.name)}
+        has = {at for at in defined if _is_word(claims, at, definition.name)}
         yield Case(Claim("defines", (where, definition.name)), bool(has), has, set()), truth
+
+
+def _is_word(claims: ClaimTree, at: At, name: str) -> bool:
+    """Return whether exactly this name is at a place."""
+    project = claims.finder.project
+    start = project.offset(*at)
+    found = re.match(rb"[\w$]+", project.text(at[0])[start : start + 200])
+    return found is not None and found.group() == name.encode()
 
 
 def _is_chosen(definition: Definition) -> bool:
