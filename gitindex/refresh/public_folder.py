@@ -115,6 +115,8 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
 def _is_being_removed(worktree: Worktree) -> bool:
     """Is the work tree gone, or about to be? One that had the folder before was changed just now, when
     somebody removed it: alone, or as the first of many."""
+    if not os.path.isdir(os.path.dirname(worktree.stamp)):
+        return True  # the store goes first
     quiet = not os.path.exists(worktree.stamp)
     with contextlib.suppress(FileNotFoundError):
         while os.path.lexists(os.path.join(worktree.root, ".git")):

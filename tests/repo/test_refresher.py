@@ -6,18 +6,23 @@ import resource
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
 from gitindex.extract.worker import FAULT_VARIABLE
+from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.verify import verify
 from gitindex.refresh import refresher
+from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.runner import RefreshRequest, Runner
+from gitindex.refresh.scope import FULL, RefreshScope
+from gitindex.refresh.session import Session
 from gitindex.refresh.spool import append_event
 from gitindex.store.connection import leave_log, open_reader
 from gitindex.store.late_scopes import all_late
@@ -236,3 +241,52 @@ def test_a_background_refresh_of_so_many_blobs_waits_for_its_turn(
     monkeypatch.setattr(refresher, "HEAVY_BLOBS", limit)
     repo.index_files({"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
     assert len(waited) == waits
+
+
+@pytest.fixture
+def session(repo: Repo) -> Iterator[Session]:
+    """A session of a store with one file; two more are committed."""
+    repo.index_files({"seed.py": "x = 1\n"})
+    for name in "abz":
+        repo.write(f"{name}.py", f"def {name}(): pass\n")
+    repo.commit()
+    session = Session(repo.worktree)
+    yield session
+    session.close()
+
+
+def _refresher(repo: Repo, session: Session) -> Refresher:
+    return Refresher(repo.worktree, session, lambda *_: None, make_folder=False)
+
+
+def test_what_the_scope_names_is_extracted_first(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    real = refresher.extract_blobs
+
+    def noted(blobs: Iterable[tuple[FactsKey, str]], *args: Any, **named: Any) -> Any:
+        listed = list(blobs)
+        order.extend(key.oid for key, _ in listed)
+        return real(iter(listed), *args, **named)
+
+    monkeypatch.setattr(refresher, "extract_blobs", noted)
+    _refresher(repo, session).run("0" * 32, RefreshScope(files=("z.py",)), force=False)
+    oids = {path: oid for path, (_, oid) in repo.ls_tree().items()}
+    assert order[0] == oids[b"z.py"]
+    assert sorted(order[1:]) == sorted([oids[b"a.py"], oids[b"b.py"]])
+
+
+def test_a_forced_refresh_extracts_once_however_often_head_moves(
+    repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, rounds = Refresher._publish, []
+
+    def moved(self: Refresher, plan: Any, held: Any, run: Any) -> bool:
+        rounds.append(run.last)
+        return real(self, plan, held, run) if run.last else False
+
+    monkeypatch.setattr(Refresher, "_publish", moved)
+    extracted = _refresher(repo, session).run("0" * 32, FULL, force=True)
+    assert rounds == [False] * (refresher.MAX_ROUNDS - 1) + [True]
+    assert extracted == 4, "all files, in the first round"
