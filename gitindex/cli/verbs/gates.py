@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -215,6 +213,9 @@ def _build_index(worktree: Worktree) -> None:
 
 def _run(worktree: Worktree, options: Options) -> int:
     """Run a command with the tests that the change reaches, and return its exit code."""
+    import shutil
+    import subprocess
+
     rest = [*options.rest]
     command = rest[1:] if rest[:1] == ["--"] else rest
     if not command:

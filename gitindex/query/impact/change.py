@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
-from gitindex.query.impact.comments import code_of, is_same_code
-from gitindex.query.impact.runners import TestRunners
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.project import LISTED, rows_of
 from gitindex.query.names.source import Definition, FileNames
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
+
+if TYPE_CHECKING:
+    from gitindex.query.impact.runners import TestRunners
 
 
 class TreePair(NamedTuple):
@@ -94,6 +95,8 @@ class TreeChange:
     @cached_property
     def runners(self) -> TestRunners:
         """What collects the tests of the new tree."""
+        from gitindex.query.impact.runners import TestRunners  # not for the check of names
+
         return TestRunners(self.after.project)
 
     @cached_property
@@ -102,6 +105,8 @@ class TreeChange:
         return {p: how for p, how in self.paths.items() if how != "modified" or self._differs(p)}
 
     def _differs(self, path: str) -> bool:
+        from gitindex.query.impact.comments import is_same_code
+
         source = self.after.project.source(path)
         parsed = source is not None and source.origin.status == FactsStatus.PARSED
         return not parsed or not is_same_code(self.before.project, self.after.project, path)
@@ -138,6 +143,8 @@ class TreeChange:
         return {os.fsdecode(path): oid for path, oid in rows}
 
     def _symbols(self, path: str) -> Iterator[ChangedSymbol]:
+        from gitindex.query.impact.comments import code_of
+
         texts = code_of(self.before.project, self.after.project, path)
         old, new = (
             _own_texts(text, finder.project.source(path))
