@@ -50,7 +50,10 @@ class TreeGraph:
             for path, targets in graph.imports.items()
         }
         joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
-        self.files = {path: MapFile(path, path in joined) for path in paths}
+        ranks = graph.ranks(set())
+        self.files = {
+            path: MapFile(path, path in joined, rank=ranks.get(path, 0.0)) for path in paths
+        }
         self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
 
     def picture(self, view: TreeView, opened: list[str], marks: Marks | None) -> Picture:

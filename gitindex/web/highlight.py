@@ -16,6 +16,8 @@ MAX_CHARS = 200_000
 MAX_LINE = 2_000
 """Longer lines are cut, and a file that has one is not coloured."""
 _CLASS = re.compile(r"[a-z]?")
+Tokens = list[list[str]]
+"""One line: pairs of a class and a text."""
 _NAME = re.compile(r"[\w.+\-]+")
 
 
@@ -28,14 +30,20 @@ class Highlighter:
 
     def lines(self, name: str, content: str) -> list[Html]:
         """Return the lines of a text, each as HTML without its line end."""
-        plain = content.split("\n")
-        if len(content) > MAX_CHARS or max(map(len, plain), default=0) > MAX_LINE:
-            return [_cut(line) for line in plain]
+        found = self.tokens(name, content)
+        return [*map(token_html, found)] if found else [*map(_cut, content.split("\n"))]
+
+    def tokens(self, name: str, content: str) -> list[Tokens] | None:
+        """Return the tokens of each line; None where the text is too large or the child fails."""
+        return self.many([(name, content)])[0]
+
+    def many(self, texts: list[tuple[str, str]]) -> list[list[Tokens] | None]:
+        """Return the tokens of several files or snippets, by one question to the child."""
+        fit = [pair for pair in texts if _fits(pair[1])]
         with self._lock:
-            found = self._ask(name, content)
-        if found is None or len(found) < len(plain):
-            return [_cut(line) for line in plain]
-        return [_line(tokens) for tokens in found[: len(plain)]]
+            found = self._ask(fit) if fit else []
+        by_text = dict(zip(fit, found, strict=True)) if found and len(found) == len(fit) else {}
+        return [_whole(by_text.get(pair), pair[1]) for pair in texts]
 
     def close(self) -> None:
         """End the child."""
@@ -45,13 +53,13 @@ class Highlighter:
                 child.kill()
                 child.communicate()
 
-    def _ask(self, name: str, content: str) -> list[list[list[str]]] | None:
+    def _ask(self, texts: list[tuple[str, str]]) -> list[list[Tokens]] | None:
         child = self._child or self._start()
         assert child.stdin is not None
         assert child.stdout is not None
-        told = "".join(_NAME.findall(name.rpartition("/")[2]))[-200:] or "text"
+        asked = [[_plain_name(name), content] for name, content in texts]
         try:
-            child.stdin.write(pack(told.encode(), content.encode("utf-8", "surrogatepass")))
+            child.stdin.write(pack(json.dumps(asked).encode()))
             child.stdin.flush()
             frame = unpack(child.stdout.read)
         except (OSError, ValueError):
@@ -59,7 +67,7 @@ class Highlighter:
         if frame is None:
             self.close()
             return None
-        found: list[list[list[str]]] = json.loads(frame[0])
+        found: list[list[Tokens]] = json.loads(frame[0])
         return found
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -74,16 +82,44 @@ class Highlighter:
         return self._child
 
 
+def _plain_name(name: str) -> str:
+    return "".join(_NAME.findall(name.rpartition("/")[2]))[-200:] or "text"
+
+
+def _fits(content: str) -> bool:
+    return len(content) <= MAX_CHARS and max(map(len, content.split("\n"))) <= MAX_LINE
+
+
+def _whole(lines: list[Tokens] | None, content: str) -> list[Tokens] | None:
+    """Return as many lines as the text has; None if there are fewer."""
+    many = content.count("\n") + 1
+    return None if lines is None or len(lines) < many else lines[:many]
+
+
 def _cut(line: str) -> Html:
     if len(line) <= MAX_LINE:
         return text(line)
     return Html(f"{text(line[:MAX_LINE])}<span class='cut'> … {len(line)} characters</span>")
 
 
-def _line(tokens: list[list[str]]) -> Html:
-    parts = []
+def token_html(tokens: Tokens, find: re.Pattern[str] | None = None) -> Html:
+    """Return a line as HTML; what the pattern finds in it is marked, across tokens too."""
+    marks = [found.span() for found in find.finditer("".join(t for _, t in tokens))] if find else []
+    parts, at = [], 0
     for kind, value in tokens:
-        shown = text(value)
-        sure = _CLASS.fullmatch(kind) is not None
-        parts.append(f'<span class="{kind}">{shown}</span>' if kind and sure else shown)
+        shown = _marked(value, at, marks) if marks else text(value)
+        sure = kind and _CLASS.fullmatch(kind) is not None
+        parts.append(f'<span class="{kind}">{shown}</span>' if sure else shown)
+        at += len(value)
     return Html("".join(parts))
+
+
+def _marked(value: str, at: int, marks: list[tuple[int, int]]) -> str:
+    """Return a token that begins at a column, with the parts inside marks marked."""
+    parts, done = [], 0
+    for start, end in marks:
+        first, last = max(start - at, done), min(end - at, len(value))
+        if first < last:
+            parts += [text(value[done:first]), f"<mark>{text(value[first:last])}</mark>"]
+            done = last
+    return "".join([*parts, text(value[done:])])

@@ -6,6 +6,7 @@ import json
 import resource
 import signal
 import sys
+from functools import lru_cache
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_for_filename
@@ -16,7 +17,7 @@ from gitindex.base.limits import lower_limit
 from gitindex.extract.frames import pack, unpack
 
 SECONDS = 2.0
-"""CPU time for one file; SIGPROF ends the process after it."""
+"""CPU time for one question; SIGPROF ends the process after it."""
 MEMORY = 1 << 30
 CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Keyword, "k"),
@@ -59,6 +60,13 @@ def _class_of(kind: _TokenType) -> str:
 
 
 def _lexer(name: str) -> Lexer | None:
+    """Return the lexer of a file; those of one extension share it, for a look-up takes milliseconds."""
+    extension = name.rpartition(".")[2] if "." in name else ""
+    return _known_lexer(name if extension in ("", "txt") else f"x.{extension}")
+
+
+@lru_cache(maxsize=256)
+def _known_lexer(name: str) -> Lexer | None:
     try:
         found: Lexer = get_lexer_for_filename(name, stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -72,11 +80,10 @@ def serve() -> int:
     lower_limit(resource.RLIMIT_AS, MEMORY)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
-        name, text = (part.decode("utf-8", "surrogatepass") for part in frame[:2])
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        lines = highlight(name, text)
+        found = [highlight(name, text) for name, text in json.loads(frame[0])]
         signal.setitimer(signal.ITIMER_PROF, 0)
-        sink.write(pack(json.dumps(lines).encode()))
+        sink.write(pack(json.dumps(found).encode()))
         sink.flush()
     return 0
 

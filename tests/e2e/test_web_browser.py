@@ -301,6 +301,39 @@ See [util](lib/util.py), [site](https://example.org/), [up](../../etc/passwd), [
 """
 
 
+def test_a_result_has_line_numbers_colours_and_marks(visit: Visitor) -> None:
+    page = visit.open("/?q=helper+double")
+    first = page.locator(".hit", has_text="util.py").first
+    expect(first.locator("pre .number").first).to_have_text(re.compile(r"^\d+$"))
+    expect(first.locator("pre .k").first).to_have_text("def")
+    expect(first.locator("pre mark").first).to_have_text(re.compile("helper|double"))
+    paths = page.locator(".hit .place .name").all_text_contents()
+    assert len(paths) == len(set(paths)), "the places of one file are together"
+
+
+def test_on_a_small_screen_content_comes_first(visit: Visitor) -> None:
+    size = visit.page.viewport_size
+    try:
+        visit.page.set_viewport_size({"width": 400, "height": 800})
+        for target in ("/?q=helper", "/file/lib/util.py", "/map"):
+            page = visit.open(target)
+            content, side = page.locator(".cols > section"), page.locator(".cols > aside")
+            assert (content.bounding_box() or {})["y"] < (side.bounding_box() or {})["y"], target
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        assert size is not None
+        visit.page.set_viewport_size(size)
+
+
+def test_a_click_on_a_file_of_the_map_opens_it_and_edges_have_names(visit: Visitor) -> None:
+    page = visit.open("/map")
+    titles = page.locator("#graph line title").all_text_contents()
+    assert "app.py imports lib/util.py" in titles
+    expect(page.locator("#graph")).not_to_contain_text("guide.md")
+    page.locator("#graph .node.file", has_text="app.py").click()
+    expect(page).to_have_url(re.compile("/file/app.py$"))
+
+
 def test_every_occurrence_has_its_part_of_a_bar(visit: Visitor) -> None:
     page = visit.open("/symbol/lib/util.py%23helper")
     bar = page.locator(".partition")
@@ -464,7 +497,7 @@ def test_a_click_on_the_picture_opens_and_closes(visit: Visitor) -> None:
     _click_node(page, "lib")  # a real click, where the node is drawn
     expect(page).to_have_url(re.compile("open=docs.*open=lib"))
     expect(tree).to_contain_text("util.py")
-    _click_node(page, "lib/util.py")
+    tree.get_by_role("button", name="util.py").click()
     expect(tree).to_contain_text("Box")
     _click_node(page, "docs", edge=True)  # an open folder closes where nothing covers it
     expect(tree).not_to_contain_text("guide.md")

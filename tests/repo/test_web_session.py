@@ -37,6 +37,7 @@ def test_a_rest_forgets_and_changes_no_answer(quiet: Repo) -> None:
     assert child.returncode is not None
     assert not session._made
     assert answers(session) == before
+    session.rest()
 
 
 def test_a_server_that_has_grown_forgets_names(
@@ -51,6 +52,7 @@ def test_a_server_that_has_grown_forgets_names(
     assert answers(session) == before
     assert session.names is not names
     assert web_session.resident_bytes() > 1_000_000
+    session.rest()
 
 
 def test_nobody_looks_while_keys_are_typed() -> None:

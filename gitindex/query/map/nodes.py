@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import safe_text
+from gitindex.base.path_kind import is_test
 
 MAX_NODES = 300
 MAX_EDGES = 1_500
@@ -29,6 +30,7 @@ class MapFile(NamedTuple):
     path: str
     joined: bool  # has an import edge in either direction
     symbols: tuple[tuple[str, str, str], ...] = ()  # name, qualified name, kind
+    rank: float = 0.0  # its share of the importance of all files
 
 
 class ShownNode(NamedTuple):
@@ -61,6 +63,10 @@ def choose_nodes(
     wanted = {path: files[path] for path in marks if path in files} if marks else files
     below = _folders(wanted)
     names = {*opened} if opened else None
+    if names is None and not marks and any(file.joined for file in files.values()):
+        # What imports nothing and is imported by nothing says little: a folder that is opened has it.
+        lone = {path for path, file in files.items() if not file.joined}
+        below = {folder: [e for e in entries if e not in lone] for folder, entries in below.items()}
     open_ids = _closure(names) if names is not None else _first_open(wanted, below)
     if marks:
         open_ids |= {folder for folder in below if folder}
@@ -94,21 +100,25 @@ def _closure(names: set[str]) -> set[str]:
 
 
 def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
-    """Open the folders with the most code first, while there is room."""
-    sizes: Counter[str] = Counter()
+    """Open the folders that matter most first, while there is room; tests and dot folders stay closed."""
+    worth: dict[str, float] = {}
     for path, file in files.items():
         for folder in _ancestors(path):
-            sizes[folder] += 100 if file.joined else 1
+            joined = 1e-6 if file.joined else 1e-9
+            worth[folder] = worth.get(folder, 0.0) + file.rank + joined
     opened: set[str] = set()
     count = len(below[""])
-    for folder, _ in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
-        parent = folder.rpartition("/")[0]
+    for folder, _ in sorted(worth.items(), key=lambda item: (-item[1], item[0])):
+        parent, _, name = folder.rpartition("/")
         if (parent and parent not in opened) or folder.count("/") >= FIRST_DEPTH:
             continue
-        if count + len(below[folder]) > FIRST_NODES:
+        if name.startswith(".") or is_test(f"{folder}/x"):
+            continue
+        shown = sum(entry not in files or files[entry].joined for entry in below[folder])
+        if count + shown > FIRST_NODES:
             continue
         opened.add(folder)
-        count += len(below[folder])
+        count += shown
     return opened
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from gitindex.base.escape import counted
 from gitindex.query.map.nodes import MAX_NODES
 from gitindex.questions.map_nodes import QUESTION as MAP_NODES
+from gitindex.web.frame import copy_button
 from gitindex.web.html import Html, address, element, join, link, shorten
-from gitindex.web.pages.map_picture import picture
+from gitindex.web.pages.map_picture import hues_of, picture
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_OPEN = 30
@@ -48,6 +49,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
                 ),
                 element("div", id="picked", role="status", class_="hint"),
                 element("p", _legend(answer), class_="hint"),
+                _colours(answer),
             ),
             class_="cols map",
         )
@@ -78,7 +80,8 @@ def _choices(asked: WebQuestion) -> Html:
         ("whole map", link("map", at=at)),
         ("what my edits reach", link("map", impact="worktree")),
     ]
-    return join([element("a", name, href=to) for name, to in links])
+    picture = copy_button("copy as command", "gitindex map --svg > map.svg")
+    return join([element("a", name, href=to) for name, to in links], picture)
 
 
 def _legend(answer: Answer) -> str:
@@ -86,7 +89,17 @@ def _legend(answer: Answer) -> str:
         return "Red: changed. Orange: reached. Green: tests."
     if answer["focus"]:
         return "Blue: the file. Green: what imports it. Orange: what it imports."
-    return "Click a folder or a file to open it, again to close it; drag and wheel move the map."
+    return "Click a folder to open it, a file to read it; drag and wheel move the map."
+
+
+def _colours(answer: Answer) -> Html | None:
+    """Return which colour is which folder."""
+    hues = hues_of(answer["nodes"])
+    rows = [
+        element("li", element("span", class_=f"swatch hue{hue}", aria_hidden="true"), f"{name}/")
+        for name, hue in hues.items()
+    ]
+    return element("ul", rows, class_="legend") if len(rows) > 1 else None
 
 
 def _tree(asked: WebQuestion, answer: Answer, opened: list[str]) -> Html:

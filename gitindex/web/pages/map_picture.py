@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import log2
 from typing import Any
 
@@ -10,14 +11,17 @@ from gitindex.web.html import Html, element
 LONGEST = 22
 """Characters of a label; the title has all."""
 MARGIN = 12
+HUES = 6
+"""Colours of top folders; the sheet has as many."""
 
 
 def picture(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], label: str) -> Html:
     """Return the map. A click on a node follows the link that the list beside it has."""
     placed = {node["id"]: node for node in nodes}
     lines = [_line(edge, placed[edge["from"]], placed[edge["to"]]) for edge in edges]
-    boxes = [_node(node) for node in nodes if node["open"]]
-    leaves = [_node(node) for node in nodes if not node["open"]]
+    hues = hues_of(nodes)
+    boxes = [_node(node, None) for node in nodes if node["open"]]
+    leaves = [_node(node, hues.get(top_of(node))) for node in nodes if not node["open"]]
     return element(
         "svg",
         [element("g", part) for part in (boxes, lines, leaves)],
@@ -30,7 +34,19 @@ def picture(nodes: list[dict[str, Any]], edges: list[dict[str, Any]], label: str
     )
 
 
-def _node(node: dict[str, Any]) -> Html:
+def top_of(node: dict[str, Any]) -> str:
+    """Return the folder at the top that a node is in; empty for a file beside them."""
+    top, slash, _ = node["id"].partition("/")
+    return top if slash or node["kind"] == "folder" else ""
+
+
+def hues_of(nodes: list[dict[str, Any]]) -> dict[str, int]:
+    """Return a colour for each top folder, the one with most nodes first; the rest has none."""
+    counts = Counter(filter(None, map(top_of, nodes)))
+    return {name: number for number, (name, _) in enumerate(counts.most_common(HUES))}
+
+
+def _node(node: dict[str, Any], hue: int | None) -> Html:
     x, y, width, height = node["x"], node["y"], node["width"], node["height"]
     shown = node["label"]
     if len(shown) > LONGEST:
@@ -41,19 +57,26 @@ def _node(node: dict[str, Any]) -> Html:
         element("title", node["label"]),
         element("rect", x=x - width // 2, y=y - height // 2, width=width, height=height, rx=5),
         element("text", shown, x=x, y=y - height // 2 + 11 if node["open"] else y),
-        class_=f"{kind} {node['kind']} {node.get('mark', '')}".rstrip(),
+        class_=f"{kind} {node['kind']} {node.get('mark', '')}".rstrip() + _hue(hue),
         data_id=node["id"],
     )
 
 
+def _hue(hue: int | None) -> str:
+    return "" if hue is None else f" hue{hue}"
+
+
 def _line(edge: dict[str, Any], start: dict[str, Any], end: dict[str, Any]) -> Html:
+    count = edge["count"]
+    imports = f"{start['id']} imports {end['id']}" + (f", {count} times" if count > 1 else "")
     return element(
         "line",
+        element("title", imports),
         x1=start["x"],
         y1=start["y"],
         x2=end["x"],
         y2=end["y"],
-        stroke_width=f"{min(4.0, 0.8 + 0.4 * log2(edge['count'])):.1f}",
+        stroke_width=f"{min(4.0, 0.8 + 0.4 * log2(count)):.1f}",
         data_from=edge["from"],
         data_to=edge["to"],
     )

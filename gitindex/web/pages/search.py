@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from gitindex.web.frame import NOT_INDEXED, copy_button
+from gitindex.web.highlight import Tokens, token_html
 from gitindex.web.html import Html, element, join, link, shorten
 from gitindex.web.pages.facets import facet_panel
 from gitindex.web.pages.home import home_answer, render_home
@@ -17,19 +18,43 @@ from gitindex.web.pages.questions import TABS, answer_of, command_line
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
+MAX_LINES = 12
+"""Of a snippet."""
 SOURCE_CHARS = len("index@") + 12
 """The label of a hit names the tree as the bar does."""
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
+_SYNTAX = {
+    "search": '"phrase" · path: -path: lang: kind: must: exclude: in:',
+    "grep": "a regular expression, unless `literal` is chosen",
+}
+"""What may be typed, beside the results."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
 
 
 def _answer(session: WebSession, asked: WebQuestion) -> Answer:
     tab = TABS[asked.one_of("tab", tuple(TABS))]
     if asked.text("q").strip() or asked.text("tag"):
-        return answer_of(session, asked, tab)
+        answer = answer_of(session, asked, tab)
+        if tab.label == "Search" and answer["status"] == "ok":
+            answer["coloured"] = _tokens(session, answer["results"])
+        return answer
     with session.page(asked.choice) as here:
         return home_answer(here) | {"query": "", "results": [], "truncated": False}
+
+
+def _tokens(session: WebSession, rows: list[dict[str, Any]]) -> list[list[Tokens]]:
+    """Return the lines of snippets as tokens; the indent they share and the ends of long ones are cut."""
+    texts = [(row["path"], "\n".join(_lines_of(row["snippet"]))) for row in rows]
+    found = session.highlighter.many(texts)
+    return [
+        [[["", line]] for line in text.split("\n")] if tokens is None else tokens
+        for (_, text), tokens in zip(texts, found, strict=True)
+    ]
+
+
+def _lines_of(snippet: str) -> list[str]:
+    return [line[:MAX_LINE] for line in dedent(snippet).split("\n")[:MAX_LINES]]
 
 
 def _render(asked: WebQuestion, answer: Answer) -> Html:
@@ -42,7 +67,7 @@ def _render(asked: WebQuestion, answer: Answer) -> Html:
     elif "entries" in answer:
         body = render_home(asked, answer)
     elif rows:
-        hits = _ROWS[name](asked, rows)
+        hits = _ROWS[name](asked, rows) if name != "search" else _found(asked, answer)
         body = element("ol", hits, class_=f"hits {name}", aria_label="Results")
     else:
         body = _nothing(asked, answer, name)
@@ -83,6 +108,7 @@ def _summary(asked: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> 
         element("span", f"{count} {what}", role="status"),
         [element("span", warning, class_="warning") for warning in answer.get("warnings", ())],
         copy_button("copy as command", command_line(asked)),
+        element("span", _SYNTAX.get(asked.text("tab", "search")), class_="hint"),
         class_="summary",
     )
 
@@ -112,20 +138,37 @@ def source_chip(row: dict[str, Any]) -> Html | None:
     return element("span", shown, class_=f"source {kind}".strip(), title=title)
 
 
-def _found(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
-    for row in rows:
-        yield element(
-            "li",
-            element(
-                "div",
-                _place(asked, row, row["line"]),
+def _found(asked: WebQuestion, answer: Answer) -> Iterator[Html]:
+    """Yield a hit for each file, its places in their order."""
+    files: dict[str, list[tuple[dict[str, Any], list[Tokens]]]] = {}
+    for row, tokens in zip(answer["results"], answer["coloured"], strict=True):
+        files.setdefault(row["path"], []).append((row, tokens))
+    for places in files.values():
+        parts = []
+        for number, (row, tokens) in enumerate(places):
+            head = (
+                _line_link(asked, row) if number else _place(asked, row, row["line"]),
                 _symbol_link(asked, row),
-                source_chip(row),
-                class_="head",
-            ),
-            element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None,
-            class_="hit",
-        )
+                None if number else source_chip(row),
+            )
+            parts += [element("div", *head, class_="head"), _snippet(row, tokens)]
+        yield element("li", parts, class_="hit")
+
+
+def _line_link(asked: WebQuestion, row: dict[str, Any]) -> Html:
+    href = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
+    return element("a", f":{row['line']}", href=href, class_="place also")
+
+
+def _snippet(row: dict[str, Any], lines: list[Tokens]) -> Html | None:
+    if not row["snippet"]:
+        return None
+    find = _terms(row["matched"])
+    shown = [
+        join(element("span", number, class_="number"), token_html(tokens, find), "\n")
+        for number, tokens in enumerate(lines, row["line"])
+    ]
+    return element("pre", shown, class_="code")
 
 
 def _symbol_link(asked: WebQuestion, row: dict[str, Any]) -> Html | None:
@@ -204,7 +247,6 @@ def _documents(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]
 
 
 _ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] = {
-    "search": _found,
     "grep": _lines,
     "symbols": _definitions,
     "docs": _documents,
@@ -213,10 +255,13 @@ _ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] 
 
 def marked(snippet: str, terms: list[str]) -> Html:
     """Return lines with the terms marked; the indent they share and the ends of long ones are cut."""
-    lines = "\n".join(line[:MAX_LINE] for line in dedent(snippet).split("\n")[:12])
+    return _mark("\n".join(_lines_of(snippet)), _terms(terms))
+
+
+def _terms(terms: list[str]) -> re.Pattern[str] | None:
+    """Return a pattern that finds the terms, the longest first."""
     wanted = sorted({term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True)
-    find = re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
-    return _mark(lines, find)
+    return re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
 
 
 def _mark(text: str, find: re.Pattern[str] | None) -> Html:
@@ -282,4 +327,4 @@ def _nothing(asked: WebQuestion, answer: Answer, name: str) -> Html:
     )
 
 
-SEARCH = WebPage("", "Search", _answer, _render)
+SEARCH = WebPage("", "Search", _answer, _render, ("coloured",))

@@ -46,8 +46,8 @@
   graph.addEventListener("click", (event) => {
     const node = event.target.closest("[data-id]");
     if (!node || moved) return;
-    const links = [...document.querySelectorAll(".tree a[data-id]")];
-    links.find((link) => link.dataset.id === node.dataset.id).click();
+    const entry = [...document.querySelectorAll(".tree a[data-id]")].find((link) => link.dataset.id === node.dataset.id);
+    (node.matches(".node.file") && entry.parentElement.querySelector(".also a:last-child") || entry).click();
   });
 
   graph.addEventListener("pointerover", (event) => {
