@@ -317,8 +317,9 @@ def test_on_a_small_screen_content_comes_first(visit: Visitor) -> None:
         visit.page.set_viewport_size({"width": 400, "height": 800})
         for target in ("/?q=helper", "/file/lib/util.py", "/map"):
             page = visit.open(target)
-            content, side = page.locator(".cols > section"), page.locator(".cols > aside")
-            assert (content.bounding_box() or {})["y"] < (side.bounding_box() or {})["y"], target
+            content = page.locator(".cols > section").bounding_box()
+            side = page.locator(".cols > aside").bounding_box()
+            assert content and side and content["y"] < side["y"], target
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     finally:
         assert size is not None

@@ -32,7 +32,7 @@ LINES = {
     "sharing": 2560,
     "store": 6016,
     "view": 1339,
-    "web": 3600,
+    "web": 3730,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 51
