@@ -319,7 +319,9 @@ def test_on_a_small_screen_content_comes_first(visit: Visitor) -> None:
             page = visit.open(target)
             content = page.locator(".cols > section").bounding_box()
             side = page.locator(".cols > aside").bounding_box()
-            assert content and side and content["y"] < side["y"], target
+            assert content is not None
+            assert side is not None
+            assert content["y"] < side["y"], target
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     finally:
         assert size is not None
