@@ -35,7 +35,7 @@ LINES = {
     "web": 3730,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 51
+COMPLEX_FUNCTIONS = 50
 
 
 def test_few_entries() -> None:

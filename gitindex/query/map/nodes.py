@@ -63,16 +63,24 @@ def choose_nodes(
     wanted = {path: files[path] for path in marks if path in files} if marks else files
     below = _folders(wanted)
     names = {*opened} if opened else None
-    if names is None and not marks and any(file.joined for file in files.values()):
-        # What imports nothing and is imported by nothing says little: a folder that is opened has it.
-        lone = {path for path, file in files.items() if not file.joined}
-        below = {folder: [e for e in entries if e not in lone] for folder, entries in below.items()}
+    if names is None and not marks:
+        below = _without_lone(files, below)
     open_ids = _closure(names) if names is not None else _first_open(wanted, below)
     if marks:
         open_ids |= {folder for folder in below if folder}
     nodes: list[ShownNode] = []
     cut = _add("", wanted, below, open_ids, marks or {}, nodes)
     return nodes, cut
+
+
+def _without_lone(
+    files: Mapping[str, MapFile], below: dict[str, list[str]]
+) -> dict[str, list[str]]:
+    """Leave out what imports nothing and is imported by nothing; a folder that is opened has it."""
+    lone = {path for path, file in files.items() if not file.joined}
+    if len(lone) == len(files):
+        return below
+    return {folder: [one for one in inner if one not in lone] for folder, inner in below.items()}
 
 
 def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
@@ -99,13 +107,19 @@ def _closure(names: set[str]) -> set[str]:
     return names.union(*map(_ancestors, names))
 
 
-def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
-    """Open the folders that matter most first, while there is room; tests and dot folders stay closed."""
+def _worth(files: Mapping[str, MapFile]) -> dict[str, float]:
+    """Return the rank of each folder: the sum of its files'."""
     worth: dict[str, float] = {}
     for path, file in files.items():
         for folder in _ancestors(path):
             joined = 1e-6 if file.joined else 1e-9
             worth[folder] = worth.get(folder, 0.0) + file.rank + joined
+    return worth
+
+
+def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) -> set[str]:
+    """Open the folders that matter most first, while there is room; tests and dot folders stay closed."""
+    worth = _worth(files)
     opened: set[str] = set()
     count = len(below[""])
     for folder, _ in sorted(worth.items(), key=lambda item: (-item[1], item[0])):

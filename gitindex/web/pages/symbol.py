@@ -273,6 +273,10 @@ def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
     title = "Callers" if callers else "Calls"
     if graph.get("status") != "ok":
         return join(element("h2", title), _choose(graph)) if callers else Html("")
+    return _shown_calls(asked, graph, callers, title)
+
+
+def _shown_calls(asked: WebQuestion, graph: Answer, callers: bool, title: str) -> Html:
     near, far = ("to", "from") if callers else ("from", "to")
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
