@@ -22,12 +22,14 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.recheck.answer import recheck
 from gitindex.query.recheck.receipts import parse_receipts
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.view.tree import TreeView, open_tree
+from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.tree import NOW, TreeView, open_tree
 
 EDITS = int(os.environ.get("RECHECK_EDITS", "40"))
 ANSWERS = int(os.environ.get("RECHECK_ANSWERS", "60"))
 PACKAGE = os.environ.get("RECHECK_PACKAGE", "starlette")
 MANY = 1_000
+FACTS = FactsMemory()
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -48,7 +50,7 @@ def measure(bench: Bench) -> list[Row]:
     rng = random.Random(11)
     for _ in range(EDITS):
         path, old = _edit(Path(root), names, rng)
-        with open_tree(find_worktree(root), root) as view:
+        with open_tree(find_worktree(root), root, NOW, FACTS) as view:
             text = "\n".join(json.dumps(answer) for answer in before.values())
             rows = recheck(view, parse_receipts(text))["answers"]
         for name, row in zip(names, rows, strict=True):
@@ -73,7 +75,7 @@ def measure(bench: Bench) -> list[Row]:
 
 
 def _names(root: str) -> list[str]:
-    with open_tree(find_worktree(root), root) as view:
+    with open_tree(find_worktree(root), root, NOW, FACTS) as view:
         rows = view.rows(
             "SELECT DISTINCT n.text FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
             " JOIN {live} l ON l.blob_id=s.blob_id WHERE s.kind IN ('function', 'method', 'class')"
@@ -84,12 +86,13 @@ def _names(root: str) -> list[str]:
 
 
 def _ask(root: str, name: str) -> dict[str, Any]:
-    with open_tree(find_worktree(root), root) as view:
+    with open_tree(find_worktree(root), root, NOW, FACTS) as view:
         return _answer(view, name)
 
 
 def _answer(view: TreeView, name: str) -> dict[str, Any]:
-    return dict(find_references(view, ReferenceQuery(name, limit=1_000), Memory()))
+    memory = Memory(workers=FACTS.kept_workers())
+    return dict(find_references(view, ReferenceQuery(name, limit=1_000), memory))
 
 
 def _facts(answer: dict[str, Any]) -> Any:
@@ -140,7 +143,7 @@ def _cost(root: str, answers: list[dict[str, Any]]) -> float:
     path.write_bytes(old + b"\n# a note\n")
     text = "\n".join(json.dumps(answers[n % len(answers)]) for n in range(MANY))
     try:
-        with open_tree(find_worktree(root), root) as view:
+        with open_tree(find_worktree(root), root, NOW, FACTS) as view:
             began = resource.getrusage(resource.RUSAGE_SELF)
             recheck(view, parse_receipts(text))
             ended = resource.getrusage(resource.RUSAGE_SELF)

@@ -20,6 +20,7 @@ from gitindex.query.names.targets import find_target
 from gitindex.query.references import MAX_LIMIT, ReferenceQuery, find_references
 from gitindex.query.symbols import suggestions
 from gitindex.view.footprint import Footprint
+from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeView
 
 CONFIRMED, REFUTED, UNVERIFIABLE = "confirmed", "refuted", "unverifiable"
@@ -51,16 +52,17 @@ class UnknownName(GitIndexError):
 class ClaimTree:
     """One tree that claims are checked against. Answers about a name are kept."""
 
-    def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
+    def __init__(self, view: TreeView, facts: FactsMemory | None = None) -> None:
         self.view = view
-        self.memory = memory or Memory()
+        self._facts = facts or FactsMemory()
+        self.memory = Memory(workers=self._facts.kept_workers())
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}
         self._texts: dict[str, bytes | None] = {}
 
     def anew(self) -> ClaimTree:
         """Return the same tree with nothing read yet: the next receipt is of one claim alone."""
         self.view.footprint = Footprint()
-        return ClaimTree(self.view)
+        return ClaimTree(self.view, self._facts)
 
     @cached_property
     def finder(self) -> Finder:
