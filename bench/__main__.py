@@ -39,6 +39,7 @@ from bench import (
     size,
     state,
     status,
+    walks,
     web,
 )
 from bench.harness import Row, isolate, table
@@ -73,6 +74,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "oracle": oracle.measure,
     "claims": claims.measure,
     "recheck": recheck.measure,
+    "walks": walks.measure,
 }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from radon.complexity import cc_visit
 PACKAGE = Path(__file__).parents[2] / "gitindex"
 ENTRIES = 24
 COMPLEXITY = 12
+PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
@@ -36,6 +40,9 @@ LINES = {
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 50
+# The same for functions with more parameters, and for modules that import each other in a circle.
+WIDE_FUNCTIONS = 5
+CYCLIC_MODULES = 28
 
 
 def test_few_entries() -> None:
@@ -67,3 +74,67 @@ def test_functions_do_one_thing() -> None:
 def test_the_hook_is_short() -> None:
     """Every commit of every user runs it."""
     assert (PACKAGE.parent / "hooks/event.sh").read_text().count("\n") <= 90
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    listed = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    return sum(argument.arg not in ("self", "cls") for argument in listed)
+
+
+def test_functions_have_few_parameters() -> None:
+    wide = sorted(
+        f"{path.relative_to(PACKAGE).as_posix()}:{function.lineno} {function.name}"
+        for path, tree in _trees().items()
+        for function in _functions(tree)
+        if _parameters(function) > PARAMETERS
+    )
+    assert len(wide) <= WIDE_FUNCTIONS, "\n".join(wide)
+
+
+def _module_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def _imported(tree: ast.Module, known: dict[str, ast.Module]) -> set[str]:
+    """Modules of ours that one imports: at its start, in a function, or for types only."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(name if name in known else node.module for name in names)
+    return found & known.keys()
+
+
+def test_few_modules_import_each_other() -> None:
+    known = {_module_of(path): tree for path, tree in _trees().items()}
+    graph = {name: _imported(tree, known) - {name} for name, tree in known.items()}
+    while ends := [name for name, imports in graph.items() if not imports]:
+        for name in ends:  # nothing of a circle ends here
+            del graph[name]
+        graph = {name: imports - set(ends) for name, imports in graph.items()}
+    circles = sorted(name for name in graph if name in _reached(graph, name))
+    assert len(circles) <= CYCLIC_MODULES, "\n".join(circles)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    left = [start]
+    while left:
+        new = graph[left.pop()] - found
+        found |= new
+        left += new
+    return found
