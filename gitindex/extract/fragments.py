@@ -17,7 +17,7 @@ MAX_LENGTH = 256
 MAX_CLASS = 16
 MAX_FRAGMENTS = 3
 """Most fragments of one literal: the longest ones. More would hardly narrow the search."""
-MIN_FRAGMENT = 3
+MIN_FRAGMENT = 3  # the filter of a segment is by three letters: shorter ones narrow nothing
 MAX_LOOKUPS = 24
 """Most fragments of all clauses together: each one costs a scan of a word list."""
 MAX_WORD_BYTES = 400_000

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 _HEADER = struct.Struct("<III")
-MAX_SECTION = 1 << 28
+MAX_SECTION = 1 << 28  # the length that a broken worker writes must not be allocated
 WITHOUT_SCOPES, SCOPES = b"facts", b"scopes"
 """Questions: the facts of a blob without its scopes, and the scopes alone."""
 

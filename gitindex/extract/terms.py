@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from gitindex.base.compiled import LIBRARY
 from gitindex.base.pattern import compile_later
 
-MAX_TERM = 200
+MAX_TERM = 200  # longer words are data; the rest of one is not searched by rank
 MAX_REPEATS = 5
 """Most repetitions of a term in one blob: BM25 saturates, so more hardly change the ranking."""
 

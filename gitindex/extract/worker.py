@@ -15,7 +15,7 @@ from gitindex.extract.terms import document_terms
 from gitindex.languages.facts import encode_facts
 from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts, extract_scopes
 
-MEMORY_BYTES = 2 << 30
+MEMORY_BYTES = 2 << 30  # address space: a hostile file ends its worker, not the machine
 FAULT_VARIABLE = "GITINDEX_TEST_FAULT"
 """Tests only: `crash:`, `hang:`, `slow:` or `hold:<text>` triggers that fault on blobs with the text;
 `hold:<text>:<file>` waits while the file exists."""

@@ -25,7 +25,7 @@ from gitindex.store.name_index import NameIndex
 from gitindex.store.text_index import remove_blobs
 
 LOCK_WAIT_SECONDS = 60.0
-BATCH = 500
+BATCH = 500  # blobs of one transaction: other writers wait for one at most
 
 Report = Callable[[str, float | None], None]
 

@@ -25,10 +25,10 @@ from gitindex.store.text_index import TextIndexWriter
 FEED_BYTES = 1 << 20
 """Blobs of this size together are written at once, so that their names are looked up together."""
 FLUSH_BLOBS = 4_000
-FLUSH_BYTES = 16 << 20
+FLUSH_BYTES = 16 << 20  # of texts, which stay in memory until their batch is committed
 FLUSH_SECONDS = 15.0
 """A batch is committed after this time: other writers of the database wait for it."""
-SAMPLE = 500
+SAMPLE = 500  # documents that are read back after each commit
 RARELY = (50_000, 20, 100)
 """When cycles are looked for: facts have none, and are many."""
 

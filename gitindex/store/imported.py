@@ -10,7 +10,7 @@ from gitindex.languages.facts import FactsKey
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of
 
-CHUNK = 400
+CHUNK = 400  # values bound in one statement: some builds of SQLite allow 999
 
 
 class ImportedFacts(NamedTuple):

@@ -33,7 +33,7 @@ MANAGED = ".managed.json"
 """Tantivy's list of the files that it made."""
 HEAP_BYTES = 64_000_000
 """Of a writer: a full heap becomes a segment, so a smaller one makes a first index merge more."""
-MAX_CLAUSES = 64
+MAX_CLAUSES = 64  # of one query: a pasted text must not become thousands of them
 BITS = 20
 """Integers of this many bits are exact in a score."""
 NAME_BOOST = 3.0

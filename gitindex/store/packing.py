@@ -14,7 +14,7 @@ from gitindex.store.name_index import DROP_NAME_INDEXES
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
 from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
 
-BLOBS_AT_ONCE = 500
+BLOBS_AT_ONCE = 500  # whose places are in memory at once
 SEGMENT_BYTES = 128 << 20
 """Texts of this size together become one segment of the text index."""
 _COPIED = ("definitions", "imports", "exports", "documents", "scopes")

@@ -27,8 +27,10 @@ from gitindex.store.mapping import Published
 if TYPE_CHECKING:
     from gitindex.git.look_memory import Probe
 
-ATTEMPTS = 20
-PAUSE_SECONDS = 0.02
+ATTEMPTS = (
+    20  # with the pause 0.4 s: a publish is that long between its transaction and marker at most
+)
+PAUSE_SECONDS = 0.02  # as short as a publish usually needs to write its marker
 
 
 class Snapshot(NamedTuple):
