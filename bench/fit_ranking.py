@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.ranking import gain
-from gitindex.base.path_kind import FileKinds
-from gitindex.query.search.ranking import RELATIVE, Features
+from gitindex.query.search.ranking import KINDS, RELATIVE, Features
 
 ROUNDS, STEP, L2 = 400, 0.1, 0.0003
 FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
@@ -26,7 +25,6 @@ FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, 
 AFTER = {"main": 3.2}
 """Features of the whole sum that are added to the fitted weights: fitting the others beside it costs
 commits more than it gains questions."""
-KINDS = (*FileKinds._fields, "superseded")
 LOOKED = Features._fields.index("chunk")
 WEIGHTS = Path(__file__).parent.parent / "gitindex" / "query" / "search" / "weights.py"
 

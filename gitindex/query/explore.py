@@ -40,7 +40,7 @@ CLOSE = 3
 FOLLOWED = 2
 """Definitions whose uses are looked up."""
 USES, TESTS, CALLED, SIBLINGS, ALSO = 5, 4, 8, 8, 6
-BOUND_FILES = 40
+BOUND_FILES = 20
 """Files in which the uses of one definition are bound, the nearest first; uses in others are possible."""
 LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""

@@ -207,3 +207,18 @@ def test_definitions_with_a_word_of_the_query(tmp_path: Path) -> None:
         "open_it",
     ]
     assert innermost(gadget, 9) is None
+
+
+def test_a_bare_name_goes_to_its_definition(tmp_path: Path) -> None:
+    """A folder that is called like the repository, and a file called like the name, come after it."""
+    repo = Repo(tmp_path / "repo")
+    repo.init()
+    repo.write("README.md", "https://github.com/x/gadget and https://github.com/x/gadget\n" * 3)
+    repo.write("gadget/core/connect.py", "connect = 1\n" * 3 + "# connect, connect\n" * 50)
+    repo.write("gadget/core/use.py", "from tools.deep.inner.net import connect\n\nconnect()\n" * 9)
+    repo.write("tools/deep/inner/net.py", "x = 1\n\n\ndef connect():\n    return x\n")
+    repo.commit()
+    repo.gitindex("index")
+    with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
+        results = search(view, "connect", 5)["results"]
+    assert (results[0]["path"], results[0]["name"]) == ("tools/deep/inner/net.py", "connect")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from operator import mul
 
-from gitindex.base.path_kind import FileKinds, file_kinds, place_of
+from gitindex.base.path_kind import place_of
 from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
@@ -27,7 +26,7 @@ from gitindex.query.search.memory import (
 )
 from gitindex.query.search.past_subjects import PastSubjects
 from gitindex.query.search.query_text import Filters, Query, is_below, path_matches
-from gitindex.query.search.ranking import Rarity, asked_terms, bm25, kinds_of, size_of
+from gitindex.query.search.ranking import KINDS, Rarity, asked_terms, bm25, kinds_of, size_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
 from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
@@ -315,14 +314,7 @@ def _wholes(texts: Iterable[str]) -> list[str]:
 
 def kinds_weight(query: Query, path: str) -> float:
     """Return what a file's kinds add to its first score: 0 for most code, else negative."""
-    if query.filters == _NO_FILTERS:
-        return _plain_weight(path)
     return float(sum(map(mul, kinds_of(query, path), _KIND_WEIGHTS)))
 
 
-@lru_cache(maxsize=1 << 15)
-def _plain_weight(path: str) -> float:
-    return float(sum(map(mul, file_kinds(path), _KIND_WEIGHTS)))
-
-
-_KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in FileKinds._fields)
+_KIND_WEIGHTS = tuple(getattr(FIRST, kind) for kind in KINDS)

@@ -7,14 +7,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter, mul
 from typing import NamedTuple
 
-from gitindex.base.path_kind import FileKinds, file_kinds, stem_of
-from gitindex.base.pattern import compile_later
+from gitindex.base.path_kind import file_kinds, stem_of
 from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.chunks import MAX_TERMS, ChunkTerm
@@ -59,13 +57,7 @@ class Features(NamedTuple):
     docs: float = 0.0
     data: float = 0.0
     foreign: float = 0.0  # generated, vendored, built
-    news: float = 0.0  # a changelog
     stub: float = 0.0  # declarations only; a header next to the source that it declares
-    hidden: float = 0.0  # in a folder whose name starts with a dot
-    legacy: float = 0.0
-    benchmark: float = 0.0
-    tool: float = 0.0
-    superseded: float = 0.0  # in a folder `v1` next to a `v2`, or next to the same file without it
     # from text and definitions: known for the best candidates so far
     chunk: float = 0.0  # BM25 of its best chunk with the words of its path, relative to the best
     three_chunks: float = 0.0  # BM25 of its best three chunks
@@ -266,43 +258,19 @@ def first_features(
 
 
 _NOT_ASKED = (0.0, 0.0)
-_UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk") + 1)
-"""What the text says, and `superseded`, before anything is known of them."""
-
-
-def superseded(paths: Iterable[str]) -> set[str]:
-    """Return paths in a folder `v1` that has a newer sibling, or a copy of the file without it."""
-    versions: dict[str, int] = {}
-    found: list[tuple[str, str, int, str]] = []
-    listed = set(paths)
-    for path in listed:
-        match = _VERSION.match(path) if "v" in path else None
-        if match:
-            before, number, rest = match[1], int(match[2]), match[3]
-            versions[before] = max(versions.get(before, 0), number)
-            found.append((path, before, number, rest))
-    return {
-        path
-        for path, before, number, rest in found
-        if number < versions[before] or before + rest in listed
-    }
+_UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk"))
+"""What the text says, before anything is known of it."""
 
 
 def headers(paths: Iterable[str]) -> set[str]:
-    """Return headers of C and C++ that are next to the source of the same name."""
+    """Return headers of C and C++ whose source, of the same name, is among the paths in any folder."""
     listed = set(paths)
-    found = ((path, _HEADER.match(path)) for path in listed if path.endswith(_HEADER_ENDS))
-    return {
-        path
-        for path, match in found
-        if match and any(f"{match[1]}{suffix}" in listed for suffix in _SOURCES)
-    }
+    sources = {stem_of(path) for path in listed if path.endswith(_SOURCES)}
+    return {path for path in listed if path.endswith(_HEADER_ENDS) and stem_of(path) in sources}
 
 
-_HEADER = compile_later(r"(.*)\.(?:h|hh|hpp|hxx)$", re.DOTALL)
 _HEADER_ENDS = (".h", ".hh", ".hpp", ".hxx")
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
-_VERSION = compile_later(r"(.*/|)v(\d{1,3})/(.*)", re.DOTALL)
 
 
 def kinds_of(query: Query, path: str) -> tuple[float, ...]:
@@ -313,13 +281,16 @@ def kinds_of(query: Query, path: str) -> tuple[float, ...]:
     if path_matches(filters.paths, path):
         return _NO_KINDS
     asked = {"test": PathKind.TESTS, "docs": PathKind.DOCS}
-    kinds = zip(FileKinds._fields, _kinds(path), strict=True)
+    kinds = zip(KINDS, _kinds(path), strict=True)
     return tuple(0.0 if asked.get(name) in filters.places else kind for name, kind in kinds)
 
 
 @lru_cache(maxsize=1 << 15)
 def _kinds(path: str) -> tuple[float, ...]:
-    return tuple(map(float, file_kinds(path)))
+    kinds = file_kinds(path)
+    return tuple([float(getattr(kinds, kind)) for kind in KINDS])
 
 
-_NO_KINDS = tuple(map(float, FileKinds()))
+KINDS = ("test", "example", "docs", "data", "foreign", "stub")
+"""Kinds of files that count: features of the same names, in their order."""
+_NO_KINDS = (0.0,) * len(KINDS)

@@ -25,7 +25,6 @@ from gitindex.query.search.ranking import (
     first_features,
     headers,
     scaled,
-    superseded,
     total,
 )
 from gitindex.query.search.snippets import best_line, holds_phrases, phrase_line, snippet
@@ -47,6 +46,8 @@ RECENT_POOL = 40
 RECENT_COMMITS = 300
 OF_KIND = 250
 """Candidates to read if a `kind:` filter selects them: more than an answer can list."""
+DEFINED = 0.6
+"""`named` of a file that defines the query as spelled: not as a variable or a field."""
 EXACT = 0.9
 CLOSE = 0.95
 """Share of the best definition's score from which on another one of the file is shown too."""
@@ -242,7 +243,7 @@ class RankingPass:
         pool = self._looked_at_and_scaled(chosen)
         if kinds:
             pool = [row for row in pool if row.definitions]
-        best = _sorted(pool)
+        best = sorted(_sorted(pool), key=_is_other)
         least = best[-1].score if best else 0.0
         rest = [r if r.score <= least else Ranked._make((*r[:2], least, *r[3:])) for r in others]
         return best + rest
@@ -315,7 +316,6 @@ class RankingPass:
     def _first(self, found: list[Candidate]) -> list[Ranked]:
         """Return the candidates with the features that index and path give, best first."""
         query, matcher = self._query, self._names
-        older = superseded(c.name for c in found)
         declared = headers(c.name for c in found)
         text = max([c.text for c in found], default=0.0) or 1.0
         subjects = max([c.subjects for c in found], default=0.0) or 1.0
@@ -329,8 +329,6 @@ class RankingPass:
             row = first_features(
                 query, c.name, said, c.text / text, cover, c.subjects / subjects, c.lines
             )
-            if c.name in older:
-                row = row._replace(superseded=1.0)
             if c.name in declared:
                 row = row._replace(stub=1.0)
             score = total(row, _FIRST_KNOWN)
@@ -350,6 +348,11 @@ class RankingPass:
                     yield row
             if found >= MAX_LIMIT:
                 return
+
+
+def _is_other(row: Ranked) -> bool:
+    """Return whether a file does not define the name that the whole query is."""
+    return row.features.named < DEFINED and not row.features.qualified
 
 
 def _sorted(rows: list[Ranked]) -> list[Ranked]:
