@@ -288,6 +288,7 @@ def kinds_of(query: Query, path: str) -> tuple[float, ...]:
 @lru_cache(maxsize=1 << 15)
 def _kinds(path: str) -> tuple[float, ...]:
     kinds = file_kinds(path)
+    kinds = kinds._replace(docs=kinds.docs or kinds.news)  # a changelog without a suffix
     return tuple([float(getattr(kinds, kind)) for kind in KINDS])
 
 

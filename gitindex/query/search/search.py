@@ -351,8 +351,10 @@ class RankingPass:
 
 
 def _is_other(row: Ranked) -> bool:
-    """Return whether a file does not define the name that the whole query is."""
-    return row.features.named < DEFINED and not row.features.qualified
+    """Return whether a file does not define the name that the query is, or is a test or an example."""
+    features = row.features
+    is_aside = features.test or features.example or features.docs or features.foreign
+    return bool(is_aside) or (features.named < DEFINED and not features.qualified)
 
 
 def _sorted(rows: list[Ranked]) -> list[Ranked]:

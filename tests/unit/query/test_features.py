@@ -203,7 +203,7 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
         ("src/jvmTest/Socket.kt", "test"),
         ("vendor/socket.py", "foreign"),
         ("socket.min.js", "foreign"),
-        ("CHANGELOG.md", "docs"),
+        ("ChangeLog", "docs"),
         ("examples/socket.py", "example"),
         ("types/socket.d.ts", "stub"),
         ("config/socket.toml", "data"),
