@@ -15,6 +15,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
+from gitindex.extract.extraction import extract_blobs
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.verify import verify
@@ -263,7 +264,7 @@ def test_what_the_scope_names_is_extracted_first(
     repo: Repo, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    real = refresher.extract_blobs
+    real = extract_blobs
 
     def noted(blobs: Iterable[tuple[FactsKey, str]], *args: Any, **named: Any) -> Any:
         listed = list(blobs)
