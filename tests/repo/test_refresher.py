@@ -291,3 +291,16 @@ def test_a_forced_refresh_extracts_once_however_often_head_moves(
     extracted = _refresher(repo, session).run("0" * 32, FULL, force=True)
     assert rounds == [False] * (refresher.MAX_ROUNDS - 1) + [True]
     assert extracted == 4, "all files, in the first round"
+
+
+def test_only_the_public_folder_itself_is_refused_in_a_tree(repo: Repo) -> None:
+    """A tree may hold it although git's index does not; names that only begin like it are files."""
+    repo.index_files({".llmc-notes.py": "def a(): pass\n", ".llmcs/b.py": "def b(): pass\n"})
+    repo.assert_published()
+    blob = repo.git("rev-parse", "HEAD:.llmc-notes.py").strip()
+    repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},.llmc/x")
+    tree = repo.git("write-tree").strip()
+    repo.git("update-index", "--force-remove", ".llmc/x")
+    repo.git("update-ref", "HEAD", repo.git("commit-tree", tree, "-p", "HEAD", "-m", "x").strip())
+    with pytest.raises(GitIndexError, match="tracked"):
+        repo.index()

@@ -45,7 +45,11 @@ TESTS = {
         "tests/unit/refresh/test_queue_reading.py",
         "tests/unit/refresh/test_queue.py",
     ],
-    "gitindex.refresh.refresher": ["tests/repo/test_refresher.py"],
+    "gitindex.refresh.refresher": [
+        "tests/repo/test_refresher.py",
+        "tests/repo/test_tracked_folder.py",
+        "tests/repo/test_upgrade.py",
+    ],
     "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
     "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
     "gitindex.store.mapping": ["tests/repo/test_refresher.py", "tests/repo/test_incremental.py"],
