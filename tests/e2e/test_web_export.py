@@ -10,7 +10,7 @@ from tests.support import Repo
 
 
 def test_the_snapshot_is_static_and_whole(quiet: Repo, tmp_path: Path) -> None:
-    quiet.write("<b>odd.py", "def odd():\n    return '<script>'\n")
+    quiet.write("<b>odd.py", "import app\n\n\ndef odd():\n    return '<script>'\n")
     quiet.commit("odd")
     quiet.index()
     out = tmp_path / "out"

@@ -23,7 +23,10 @@ QUESTIONS: tuple[tuple[str, str, dict[str, list[str]]], ...] = (
 
 
 def answers(session: WebSession) -> list[Answer]:
-    return [ask(PAGES[name], session, WebQuestion(path, q)) for name, path, q in QUESTIONS]
+    found = [ask(PAGES[name], session, WebQuestion(path, q)) for name, path, q in QUESTIONS]
+    for answer in found:
+        answer["receipt"].pop("footprint", None)  # what was read, and memory saves some of it
+    return found
 
 
 def test_a_rest_forgets_and_changes_no_answer(quiet: Repo) -> None:
