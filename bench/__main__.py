@@ -30,6 +30,7 @@ from bench import (
     oracle,
     page,
     precommit,
+    radar,
     ranking,
     rebase,
     recheck,
@@ -75,6 +76,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "claims": claims.measure,
     "recheck": recheck.measure,
     "walks": walks.measure,
+    "radar": radar.measure,
 }
 
 
