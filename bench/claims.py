@@ -137,6 +137,11 @@ def _cases(claims: ClaimTree, marks: Any) -> Iterator[tuple[Case, Truth]]:
         for p in finder.project.places_in(path)
         if p.use == Use.CALL
     }
+    classes = {(d.path, d.qualified): at for at, d in ours.items() if d.kind in TYPES}
+    for at, definition in ours.items():  # a constructor's uses are its class's
+        owner = classes.get((definition.path, definition.qualified.rpartition(".")[0]))
+        if owner and definition.name in ("__init__", "constructor", ours[owner].name):
+            used[owner] |= used[at]
     homes = [h for h in sorted(truth.shared) if _is_chosen(ours[h])]
     rng = random.Random(5)
     for _ in range(SAMPLE // 5):
