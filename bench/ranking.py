@@ -2,7 +2,7 @@
 
 `python -m bench ranking` measures the golden queries that are shipped. `python -m bench.ranking --dev DIR
 --repos DIR` measures DIR/search.jsonl, one query a line: `{set, repo, commit, language, category, query,
-gold: [paths]}`. The repositories are folders `REPOS/<set>/<owner>+<name>`, indexed. `--before FILE`
+gold: [paths], gold2?: [paths]}`. The repositories are folders `REPOS/<set>/<owner>+<name>`, indexed. `--before FILE`
 compares with the lists that another version wrote with `--lists FILE`; `--features FILE` keeps what
 ranking knows of every candidate, for `bench.fit_ranking`.
 """
@@ -142,6 +142,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--before", type=Path, help="lists that another version wrote")
     asked = parser.parse_args(argv)
     queries = [json.loads(line) for line in (asked.dev / "search.jsonl").open(encoding="utf-8")]
+    for query in queries:  # second golds count like the first
+        query["gold"] = list(dict.fromkeys(query["gold"] + query.get("gold2", [])))
     answered, features = _answers(queries, asked.repos)
     if asked.before:
         _join(answered, asked.before)
