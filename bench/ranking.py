@@ -2,9 +2,9 @@
 
 `python -m bench ranking` measures the golden queries that are shipped. `python -m bench.ranking --dev DIR
 --repos DIR` measures DIR/search.jsonl, one query a line: `{set, repo, commit, language, category, query,
-gold: [paths], gold2?: [paths]}`. The repositories are folders `REPOS/<set>/<owner>+<name>`, indexed. `--before FILE`
-compares with the lists that another version wrote with `--lists FILE`; `--features FILE` keeps what
-ranking knows of every candidate, for `bench.fit_ranking`.
+gold: [paths], gold2?: [paths]}`. The repositories are folders `REPOS/<set>/<owner>+<name>`, indexed.
+`--before FILE` compares with the lists that another version wrote with `--lists FILE`; `--features FILE`
+keeps what ranking knows of every candidate, for `bench.fit_ranking`.
 """
 
 from __future__ import annotations
