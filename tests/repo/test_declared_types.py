@@ -55,6 +55,22 @@ OPEN = {
         "\nconst limit: i32 = 3;\nfn d(n: i32) -> i32 { match n { limit => 1, x => x } }\n",
         2,
     ),
+    "a member in a macro": (
+        "a.rs",
+        "struct Foo; impl Foo {\n  fn run(&self) -> i32 { 1 }\n}\n"
+        'fn t(run: i32, x: Foo) { println!("{}", x.run()); }\n',
+        2,
+    ),
+    "a conditional access": (
+        "a.cs",
+        "class Foo {\n  public Foo next;\n  void Go(Foo x, int next) { x?.next.Go(x, 1); }\n}\n",
+        2,
+    ),
+    "an operator": (
+        "a.scala",
+        "class Foo {\n  def run(x: Int): Int = 1\n}\nobject U { def go(x: Foo, run: Int): Int = { x run 1 } }\n",
+        2,
+    ),
     "a type parameter": (
         "a.rs",
         "trait Tr {\n  fn act(&self);\n}\nfn gen<T: Tr>(t: T) { t.act() }\n",

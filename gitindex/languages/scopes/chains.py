@@ -193,6 +193,21 @@ def _selected(node: Node, left: int) -> list[Row] | None:
     return [*front[:-1], [front[-1][0], True, ""]] if not front[-1][1] else None
 
 
+def _tokens(node: Node, left: int) -> list[Row] | None:
+    """Read what stands before a dot in the tokens of a macro of Rust."""
+    before = node.prev_sibling
+    called = before is not None and before.type == "token_tree"
+    before = before.prev_sibling if before is not None and called else before
+    if before is None or before.type not in ("identifier", "self") or left <= 0:
+        return None
+    link: Row = [_text(before), called, ""]
+    dot = before.prev_sibling
+    if dot is None or dot.type not in (".", "::"):
+        return [link]
+    front = _tokens(dot, left - 1)
+    return [*front, link] if front is not None else None
+
+
 def _literal(_node: Node, _left: int) -> list[Row]:
     return [[LITERAL, False, ""]]
 
@@ -200,6 +215,7 @@ def _literal(_node: Node, _left: int) -> list[Row]:
 _READERS: dict[str, Callable[[Node, int], list[Row] | None]] = {
     **dict.fromkeys(SAME, _same),
     **dict.fromkeys(_LITERALS, _literal),
+    **dict.fromkeys((".", "::"), _tokens),
     **dict.fromkeys(MEMBERS, _member),
     **dict.fromkeys(CALLS, _call),
     **dict.fromkeys(_INVOCATIONS, _invocation),

@@ -8,7 +8,7 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.bound import Part
 from gitindex.languages.scopes.declared import UNNAMED
-from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, FileScopes
+from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, TYPED, FileScopes
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.chains import UNREADABLE
 from gitindex.query.names.meanings import (
@@ -125,6 +125,8 @@ class Binder:
         apart = place.use in _CALL_USES and source.language in CALLS_APART
         of_type = place.use in _TYPE_USES
         found = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
+        if found.state is State.LOCAL and self._may_be_member(source, at):
+            return UNKNOWN
         if source.language in _IMPLICIT and found.state is not State.LOCAL:
             return self._inherited(source, place, at, found)
         if found.state is State.UNKNOWN and source.language not in QUALIFIED:
@@ -133,6 +135,16 @@ class Binder:
         if found.state is State.LOCAL and scopes is not None and at in scopes.shorthands:
             return found._replace(state=State.KEY)  # both a variable and a member
         return found
+
+    def _may_be_member(self, source: FileNames, at: int) -> bool:
+        """Return whether a name without a receiver in the tree may have one: in a macro, as an operator."""
+        if source.language not in TYPED:
+            return False
+        before = self.project.text(source.path)[max(0, at - 80) : at].rstrip()
+        infix = source.language == "scala" and before[-1:].isalnum()
+        return infix or before.endswith(
+            (b".", b"::", b"->", b")" if source.language == "scala" else b".")
+        )
 
     def _inherited(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
         """Return a member of the enclosing class, or else what the name means outside of it."""

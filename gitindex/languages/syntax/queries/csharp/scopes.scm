@@ -50,7 +50,7 @@
 
 (member_access_expression expression: _ @receiver name: (identifier) @of)
 (member_access_expression expression: _ @receiver name: (generic_name (identifier) @of))
-(conditional_access_expression condition: (_) @receiver (member_binding_expression name: (identifier) @of))
+(member_binding_expression name: (identifier) @of) @receiver
 (qualified_name qualifier: (_) @receiver name: (identifier) @of)
 (qualified_name qualifier: (_) @receiver name: (generic_name (identifier) @of))
 

@@ -22,6 +22,7 @@
 (shorthand_field_initializer (identifier) @key)
 (field_pattern name: (shorthand_field_identifier) @key)
 
+(token_tree ["." "::"] @receiver . (identifier) @of)
 (field_expression value: (_) @receiver field: (field_identifier) @of)
 (scoped_identifier path: (_) @receiver name: (identifier) @of)
 (scoped_type_identifier path: (_) @receiver name: (type_identifier) @of)
