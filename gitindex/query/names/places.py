@@ -118,10 +118,9 @@ class Binder:
         return OUTSIDE._replace(sure=sure and plain and lexical, typed=typed)
 
     def _bare(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
-        if source.language == "php" and self.project.text(source.path)[at - 1 : at] == b"$":
-            variable = self.names.lookup(source, f"${place.name}", place.enclosing, at)
-            if variable.state is State.LOCAL:
-                return variable
+        variable = self._php_variable(source, place, at) if source.language == "php" else UNKNOWN
+        if variable.state is State.LOCAL:
+            return variable
         apart = place.use in _CALL_USES and source.language in CALLS_APART
         of_type = place.use in _TYPE_USES
         found = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
@@ -131,10 +130,19 @@ class Binder:
             return self._inherited(source, place, at, found)
         if found.state is State.UNKNOWN and source.language not in QUALIFIED:
             return self._implicit(source, place)
+        shorthand = found.state is State.LOCAL and self._is_short(source, at)
+        return found._replace(state=State.KEY) if shorthand else found
+
+    def _is_short(self, source: FileNames, at: int) -> bool:
+        """Return whether a name is both a variable and a member: `{ name }`."""
         scopes = self.project.scopes(source.path)
-        if found.state is State.LOCAL and scopes is not None and at in scopes.shorthands:
-            return found._replace(state=State.KEY)  # both a variable and a member
-        return found
+        return scopes is not None and at in scopes.shorthands
+
+    def _php_variable(self, source: FileNames, place: Occurrence, at: int) -> Meaning:
+        """Return the variable `$name` of a function of PHP."""
+        if self.project.text(source.path)[at - 1 : at] != b"$":
+            return UNKNOWN
+        return self.names.lookup(source, f"${place.name}", place.enclosing, at)
 
     def _may_be_member(self, source: FileNames, at: int) -> bool:
         """Return whether a name without a receiver in the tree may have one: in a macro, as an operator."""
@@ -283,9 +291,9 @@ class Binder:
         if scopes is None or kind is None or kind == UNNAMED:
             return _UNNAMED if kind else None
         found = self._struct(source, place, at, kind)
-        struct = next((d for d in found.definitions if d.kind == "struct"), None)
-        if struct is not None:
-            fields = self._fields(struct, place.name)
+        struct = [d for d in found.definitions if d.kind == "struct"]
+        if struct:
+            fields = self._fields(struct[0], place.name)
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
             return defined(fields, sure) if fields else None
         value = self._bare(source, place, at)
