@@ -31,7 +31,7 @@ LENGTH = 0.25
 """How much a long part counts less than a short one of the same worth: it takes the room of others."""
 LITTLE = 0.03
 """Share of the best part's worth below which a part is not shown."""
-LONGEST, SHORTEST = 90, 6
+LONGEST, SHORTEST = 90, 4
 """Lines of one part at most, and those that a window must have to be shown."""
 AROUND = 3
 """Lines around a definition of one line."""

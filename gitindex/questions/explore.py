@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.lean import TYPE_CHECKING
 from gitindex.questions.ink import Ink
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 CHARS_PER_TOKEN = 4
+FEWEST = 8
+"""Lines in which a place fits: where it is, the code, what uses it."""
 LAST_LINE = 60
 """Characters kept for the last line, about freshness."""
 
@@ -25,6 +28,8 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Return the best parts of files for a question, with their code, uses and tests."""
     from gitindex.query.explore import explore
 
+    if 0 < asked["lines"] < FEWEST:
+        raise GitIndexError(f"--lines is 0 or at least {FEWEST}", "", Exit.USAGE)
     ink = Ink(path=safe_text) if here.agent else Ink(80, path=here.shown)
     with here.tree() as view:
         memories = (here.memories.lexical, here.memories.binding)
@@ -47,7 +52,7 @@ def budget_of(tokens: int, lines: int, ink: Ink) -> Budget:
 def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     """Yield the places with their uses, then those that are only named."""
     yield from _printed(answer, ink)
-    if not answer["places"]:
+    if not answer["places"] and not answer["also"]:
         yield "nothing found"
     if ink.width:
         freshness = answer["freshness"]
@@ -145,7 +150,7 @@ QUESTION = Question(
         option(
             "--lines",
             "lines",
-            "Budget: printed lines; 0 for no limit.",
+            "Budget: printed lines, 8 or more; 0 for no limit.",
             "integer",
             default=0,
             least=0,
