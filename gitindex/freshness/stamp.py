@@ -14,7 +14,15 @@ from gitindex.base.lean import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionMarker, render_marker
 from gitindex.git.interface import blob_id
-from gitindex.store.checksums import GONE, META, Half, half_of_database, half_of_lexical, parse_half
+from gitindex.store.checksums import (
+    GONE,
+    META,
+    Half,
+    half_of_database,
+    half_of_lexical,
+    log_size,
+    parse_half,
+)
 
 FORMAT = "gitindex_stamp_v3"
 NONE = "-"
@@ -31,7 +39,7 @@ class StoreIdentity(NamedTuple):
 
     inode: int
     size: int  # of the database: never shrinks while the store lives
-    log: int = 0  # size of its log: what was published may still lie there, and nowhere else
+    log: int = 0  # `log_size`: what was published may still lie there, and nowhere else
     facts: Half = Half()
     lexical: Half = Half()
 
@@ -81,10 +89,7 @@ def identify_store(worktree: Worktree) -> StoreIdentity:
     os.stat(os.path.join(worktree.lexical, META))
     found = os.stat(worktree.database)
     facts = half_of_database(worktree.store)
-    try:
-        log = os.stat(f"{worktree.database}-wal").st_size
-    except FileNotFoundError:
-        log = 0
+    log = log_size(worktree.database, facts)
     if half_of_database(worktree.store) != facts:
         facts, log = Half(), 0  # somebody moves the log into the database
     lexical = half_of_lexical(worktree.lexical)

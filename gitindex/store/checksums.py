@@ -49,6 +49,8 @@ LEXICAL_ID = "id"
 UNKNOWN = "-"
 NO_LOG, UNTAGGED = -1, 0
 """Untagged: a log of a database that had no checksums yet."""
+_BEGUN = 1 << 40
+"""More than the size of any log."""
 _TAG_AT = 68
 """Where SQLite keeps the application id in page 1: the tag of the log."""
 _descriptors: dict[str, tuple[int, int]] = {}
@@ -147,6 +149,17 @@ def half_of_database(store: str) -> Half:
 def log_tag(half: Half) -> int:
     """Return the mark of logs that belong to this state of the database file."""
     return crc32(str(half).encode()) & 0x7FFFFFFF or 1
+
+
+def log_size(path: str, half: Half) -> int:
+    """Return a number that only grows while the database file stays in this state.
+
+    It is the size of its log; one begun in this state, in place of one that was moved, counts as longer.
+    """
+    begun = _tag_in_log(path) == log_tag(half)
+    with suppress(FileNotFoundError):
+        return os.stat(f"{path}-wal").st_size + begun * _BEGUN
+    return 0
 
 
 def half_of_lexical(folder: str) -> Half:
