@@ -25,7 +25,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.claims.answer import _JUDGES
-from gitindex.query.claims.evidence import ClaimTree, Verdict
+from gitindex.query.claims.evidence import ClaimTree, ClaimVerdict
 from gitindex.query.claims.grammar import Claim
 from gitindex.query.names.source import Definition
 from gitindex.view.tree import open_tree
@@ -103,7 +103,7 @@ def _measure(bench: Bench, project: Project) -> Counts:
     return counts
 
 
-def _is_wrong(case: Case, verdict: Verdict, truth: Truth) -> bool:
+def _is_wrong(case: Case, verdict: ClaimVerdict, truth: Truth) -> bool:
     """Return whether the indexer contradicts a verdict.
 
     By places that decide it: it gives all of them to something else. By absence: it knows a place.

@@ -99,7 +99,10 @@ def left_of(repo: Repo, symbol: str, memory: Memory) -> str:
     """What is still found under the old name: the symbol, or references to nothing."""
     with open_tree(repo.worktree, ".") as view:
         asked = symbol if "#" in symbol else Path(symbol).stem  # a module
-        left = find_references(view, ReferenceQuery(asked), memory)
+        try:
+            left = find_references(view, ReferenceQuery(asked), memory)
+        except GitIndexError:
+            return ""  # no symbol has the name
     others = [d for d in left["definitions"] if f"{d['path']}#{d['qualifiedName']}" == symbol]
     if others or (not left["definitions"] and left["references"]):
         return f"{symbol} is left at {others} {left['references'][:3]}"

@@ -156,3 +156,16 @@ else:
 
         def __str__(self):
             return int.__repr__(self)
+
+
+class Suppress:
+    """`contextlib.suppress` without the modules that `contextlib` imports."""
+
+    def __init__(self, *errors: type[BaseException]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._errors)

@@ -13,7 +13,7 @@ from gitindex.cli.terminal import say
 from gitindex.view.snapshot import GateClosed
 
 
-class Reply(NamedTuple):
+class CommandReply(NamedTuple):
     """What a command says: the structured answer, the same as lines, and its exit code."""
 
     answer: dict[str, Any]
@@ -21,7 +21,7 @@ class Reply(NamedTuple):
     code: int = Exit.OK
 
 
-def print_reply(run: Callable[[], Reply], as_json: bool) -> int:
+def print_reply(run: Callable[[], CommandReply], as_json: bool) -> int:
     """Run a command and print what it says; a closed gate or an absent server is an answer too."""
     try:
         reply = run()

@@ -50,7 +50,7 @@ _CALL = compile_later(r"\b([A-Za-z_]\w{2,})\s*\(")
 Row = dict[str, Any]
 
 
-class Part(NamedTuple):
+class ShownPart(NamedTuple):
     """A part of a file that competes for the budget."""
 
     worth: float
@@ -58,7 +58,7 @@ class Part(NamedTuple):
     passage: Passage
 
 
-class Budget(NamedTuple):
+class PackBudget(NamedTuple):
     """How much an answer may take, counted as printed."""
 
     tokens: int
@@ -69,7 +69,7 @@ class Budget(NamedTuple):
 def explore(
     view: TreeView,
     question: str,
-    budget: Budget,
+    budget: PackBudget,
     below: tuple[str, ...] = (),
     memories: tuple[SearchMemory | None, Memory | None] = (None, None),
 ) -> Row:
@@ -92,7 +92,7 @@ def explore(
     return view.envelope(**told, **packer.shown(), truncated=packer.truncated)
 
 
-def _parts(found: FileSearch, rows: list[Ranked]) -> list[Part]:
+def _parts(found: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
     """Return the parts of all files, those first that promise most for the room they take."""
     most = max((row.score for row in rows), default=0.0)
     shares = [math.exp(row.score - most) for row in rows]
@@ -103,7 +103,7 @@ def _parts(found: FileSearch, rows: list[Ranked]) -> list[Part]:
         for passage, weight in zip(passages, weights, strict=True):
             lines = min(LONGEST, passage.last - passage.first + 1)
             worth = share / sum(shares) * weight / sum(weights) / (4 + lines) ** LENGTH
-            parts.append(Part(worth, row, passage))
+            parts.append(ShownPart(worth, row, passage))
     return sorted(parts, key=lambda part: -part.worth)
 
 
@@ -127,7 +127,7 @@ class _Packer:
     def truncated(self) -> bool:
         return self._left or bool(self._also)
 
-    def add(self, part: Part) -> Row | None:
+    def add(self, part: ShownPart) -> Row | None:
         """Add a part, or the lines of it with most of the query; return None if none fits."""
         lines = self._lines(part.row)
         passage = part.passage
@@ -145,7 +145,7 @@ class _Packer:
             room = room * 2 // 3
         return None
 
-    def _spans(self, part: Part, room: int) -> list[tuple[int, int]]:
+    def _spans(self, part: ShownPart, room: int) -> list[tuple[int, int]]:
         """Return the lines to show of a part: all, or its first line and the best window of it."""
         passage, named = part.passage, part.passage.named
         if named and named.kind in TYPES:
@@ -162,7 +162,7 @@ class _Packer:
             return [(min(first, start), min(first, start) + room - 1)]
         return [(start, start), (first, last)]
 
-    def _members(self, part: Part) -> list[int]:
+    def _members(self, part: ShownPart) -> list[int]:
         """Return the first lines of the functions and types inside of a definition."""
         named = part.passage.named
         assert named is not None
@@ -172,7 +172,7 @@ class _Packer:
             if d.kind not in WEAK and named.start_line < d.start_line <= named.end_line
         ]
 
-    def _new(self, part: Part, lines: list[str], first: int, last: int) -> Iterator[Row]:
+    def _new(self, part: ShownPart, lines: list[str], first: int, last: int) -> Iterator[Row]:
         """Yield the lines of a span that no place shows yet, as places."""
         path = part.row.candidate.path
         taken = [(p["startLine"] - 1, p["lastLine"] - 1) for p in self._places if p["key"] == path]
@@ -183,7 +183,7 @@ class _Packer:
             at = max(at, stop + 1)
         yield from self._place(part, lines, at, last)
 
-    def _place(self, part: Part, lines: list[str], first: int, last: int) -> Iterator[Row]:
+    def _place(self, part: ShownPart, lines: list[str], first: int, last: int) -> Iterator[Row]:
         code = lines[first : last + 1]
         while code and not code[0].strip():
             del code[0]
@@ -289,7 +289,7 @@ class _Packer:
         found = [known[name] for name in names if name in known]
         return [row for row in found if (row["path"], row["line"]) not in shown][:CALLED]
 
-    def add_siblings(self, parts: Iterable[Part]) -> None:
+    def add_siblings(self, parts: Iterable[ShownPart]) -> None:
         """Add names of further definitions of the best file."""
         best = self._places[0] if self._places else {}
         row = next((p.row for p in parts if p.row.candidate.path == best.get("key")), None)
@@ -308,7 +308,7 @@ class _Packer:
         places = self._places
         return {(p["path"], n) for p in places for n in range(p["startLine"], p["lastLine"] + 1)}
 
-    def name_others(self, parts: Iterable[Part]) -> None:
+    def name_others(self, parts: Iterable[ShownPart]) -> None:
         """Name the next best parts that are not shown."""
         shown = {place["key"] for place in self._places}
         others = {p.row.candidate.path: p for p in parts if p.row.candidate.path not in shown}

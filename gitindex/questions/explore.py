@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitindex.query.explore import Budget
+    from gitindex.query.explore import PackBudget
     from gitindex.questions.here import Here
     from gitindex.questions.table import Params
 
@@ -37,16 +37,16 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
         return explore(view, asked["query"], budget, here.below(view), memories)
 
 
-def budget_of(tokens: int, lines: int, ink: Ink) -> Budget:
+def budget_of(tokens: int, lines: int, ink: Ink) -> PackBudget:
     """Return a budget that counts what this reader is shown."""
-    from gitindex.query.explore import Budget
+    from gitindex.query.explore import PackBudget
 
     def fits(answer: dict[str, Any]) -> bool:
         printed = [*_printed(answer, ink)]
         room = tokens * CHARS_PER_TOKEN - LAST_LINE
         return sum(map(len, printed)) + len(printed) <= room and (not lines or len(printed) < lines)
 
-    return Budget(tokens, lines, fits)
+    return PackBudget(tokens, lines, fits)
 
 
 def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
@@ -140,7 +140,7 @@ QUESTION = Question(
         option(
             "--tokens -t",
             "tokens",
-            "Budget: 4 characters each, as printed.",
+            "PackBudget: 4 characters each, as printed.",
             "integer",
             default=2_000,
             least=200,
@@ -150,7 +150,7 @@ QUESTION = Question(
         option(
             "--lines",
             "lines",
-            "Budget: printed lines, 8 or more; 0 for no limit.",
+            "PackBudget: printed lines, 8 or more; 0 for no limit.",
             "integer",
             default=0,
             least=0,

@@ -22,12 +22,11 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import suppress
 from struct import unpack
 from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.lean import TYPE_CHECKING, IntEnum, NamedTuple
+from gitindex.base.lean import TYPE_CHECKING, IntEnum, NamedTuple, Suppress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -157,7 +156,7 @@ def log_size(path: str, half: Half) -> int:
     It is the size of its log; one begun in this state, in place of one that was moved, counts as longer.
     """
     begun = _tag_in_log(path) == log_tag(half)
-    with suppress(FileNotFoundError):
+    with Suppress(FileNotFoundError):
         return os.stat(f"{path}-wal").st_size + begun * _BEGUN
     return 0
 
@@ -337,7 +336,7 @@ class LexicalChecksums:
                 write_atomic(self._list, b"", durable=False)
                 return
         known = Checksums(False, files, half_of_lexical(self._folder))
-        with suppress(FileNotFoundError):  # somebody removes the store
+        with Suppress(FileNotFoundError):  # somebody removes the store
             _write(self._list, known, existing=not self._first)
 
     def _checked(self, name: str) -> tuple[FileIdentity, list[int]]:
@@ -378,7 +377,7 @@ def complete_checksums(store: str) -> None:
 
 def wal_pages(path: str) -> tuple[set[int], int]:
     """Return the pages in the write-ahead log, and their size."""
-    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+    with Suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
         header = os.pread(file.fileno(), 32, 0)
         page_size = int.from_bytes(header[8:12]) if len(header) == 32 else 0
         return {page for _, page, _ in _frames(file.fileno())}, page_size or 4096
@@ -388,7 +387,7 @@ def wal_pages(path: str) -> tuple[set[int], int]:
 def _tag_in_log(path: str) -> int:
     """Return the tag of the first transaction in the write-ahead log; NO_LOG where it has none."""
     tag = UNTAGGED
-    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+    with Suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
         for at, page, committed in _frames(file.fileno()):
             if page == 1:
                 tag = int.from_bytes(os.pread(file.fileno(), 4, at + _TAG_AT))
@@ -402,7 +401,7 @@ def _is_log_valid(path: str) -> bool:
 
     Each frame carries a checksum of all before it, in the order of bytes that the first number says.
     """
-    with suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
+    with Suppress(FileNotFoundError), open(f"{path}-wal", "rb", 0) as file:
         header = file.read(32)
         order, size = "<>"[header[3] & 1], int.from_bytes(header[8:12])
         sums = _log_sum(order, header[:24], (0, 0))
@@ -475,7 +474,7 @@ def _wrong_unlisted(folder: str, known: Checksums) -> str:
 
 def _carries_its_sum(path: str) -> bool:
     """Does a file of Tantivy, if it is there, match its footer? Read once by each process."""
-    with suppress(FileNotFoundError), open(path, "rb") as file:
+    with Suppress(FileNotFoundError), open(path, "rb") as file:
         inode = os.fstat(file.fileno()).st_ino
         if _intact.get(path) != (inode, []):
             if not footer_fits(file.read()):

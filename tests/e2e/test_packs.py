@@ -75,7 +75,7 @@ def test_a_team_shares_its_index_through_git(team: Team, tmp_path: Path) -> None
     _run(job, "pack", "push", "--to", "origin", "--sign", str(team.key))
 
     second.git("pull", "-q")
-    assert "1 blobs" in _run(second, "pack", "pull", "--from", "origin")
+    assert "1 blob," in _run(second, "pack", "pull", "--from", "origin")
     assert second.state() == "fresh"
     assert second.extracted() == 0
     assert {len(line) for line in second.gitindex("pack", "list", "--from", "origin").stdout} == {1}

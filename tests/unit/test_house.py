@@ -17,7 +17,7 @@ PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 2790,
+    "base": 2810,
     "cli": 3010,
     "edit": 1309,
     "extract": 1792,

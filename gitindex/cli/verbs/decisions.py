@@ -8,7 +8,7 @@ import sys
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import Reply
+from gitindex.cli.printing import CommandReply
 from gitindex.filestate import FileStateService
 from gitindex.filestate.decisions import MAX_PROOF_BYTES, check, commit, parse_proof
 from gitindex.store import decisions as table
@@ -16,7 +16,7 @@ from gitindex.store.connection import open_writer
 from gitindex.view.tree import open_tree
 
 
-def decide_commit(proof: str, path: str = ".") -> Reply:
+def decide_commit(proof: str, path: str = ".") -> CommandReply:
     """Store a decision if its proof is valid."""
     parsed = parse_proof(_read_proof(proof))
     worktree = find_worktree(path)
@@ -29,7 +29,7 @@ def decide_commit(proof: str, path: str = ".") -> Reply:
     finally:
         database.close()
     answer = {"status": "ok", "id": made, "signature": parsed.signature}
-    return Reply(answer, [f"decision {made} accepted"])
+    return CommandReply(answer, [f"decision {made} accepted"])
 
 
 def _read_proof(name: str) -> str:

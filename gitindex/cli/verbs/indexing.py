@@ -14,7 +14,7 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import Reply, print_reply
+from gitindex.cli.printing import CommandReply, print_reply
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say
 from gitindex.git.hook_switch import note_switch
@@ -62,7 +62,7 @@ PURGE_SECONDS = 60.0
 """How long `uninstall --purge` waits for a runner that started before the hooks were removed."""
 
 
-def install(path: str, mode: str, everywhere: bool, write: bool, references: bool) -> Reply:
+def install(path: str, mode: str, everywhere: bool, write: bool, references: bool) -> CommandReply:
     """Opt in, install the hooks, and start the first index in the background."""
     if everywhere:
         return _installed(hooks.install_for_user(mode))
@@ -80,7 +80,7 @@ def install(path: str, mode: str, everywhere: bool, write: bool, references: boo
     return _installed(states, note_switch(worktree), written, sys.stdout.isatty())
 
 
-def uninstall(path: str, everywhere: bool, purge: bool) -> Reply:
+def uninstall(path: str, everywhere: bool, purge: bool) -> CommandReply:
     """Remove our hooks. The index stays, unless `purge` is given."""
     from gitindex.install import aliases
 
@@ -100,14 +100,14 @@ def uninstall(path: str, everywhere: bool, purge: bool) -> Reply:
         answer["index"] = index = _remove_index(find_worktree(path), PURGE_SECONDS)
         lines.append(index["message"])
         code = code if index["outcome"] == ManageOutcome.CLEARED else Exit.ERROR
-    return Reply(answer, lines, code)
+    return CommandReply(answer, lines, code)
 
 
-def clear(path: str) -> Reply:
+def clear(path: str) -> CommandReply:
     """Remove the store and the public files; the next `gitindex index` rebuilds them."""
     done = _remove_index(find_worktree(path))
     code = Exit.OK if done["outcome"] == ManageOutcome.CLEARED else Exit.ERROR
-    return Reply({"status": "ok", **done}, [done["message"]], code)
+    return CommandReply({"status": "ok", **done}, [done["message"]], code)
 
 
 def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
@@ -122,15 +122,15 @@ def _remove_index(worktree: Worktree, patience: float = 0.0) -> dict[str, str]:
     return {"outcome": str(done.outcome), "message": done.message}
 
 
-def template(folder: str, temporary: bool) -> Reply:
+def template(folder: str, temporary: bool) -> CommandReply:
     """Write a git template directory that makes new clones index themselves."""
     from gitindex.install.git_template import write_template
 
     notes = write_template(folder, temporary)
-    return Reply({"status": "ok", "notes": notes}, notes)
+    return CommandReply({"status": "ok", "notes": notes}, notes)
 
 
-def install_aliases() -> Reply:
+def install_aliases() -> CommandReply:
     """Define `git fresh` and `git idx` for this user; returns 1 if a name was taken."""
     from gitindex.install import aliases
 
@@ -138,24 +138,24 @@ def install_aliases() -> Reply:
     taken = ": you have an alias of that name, it stays"
     lines = [f"git {alias.name}{'' if alias.installed else taken}" for alias in found]
     code = Exit.OK if all(alias.installed for alias in found) else Exit.NO
-    return Reply({"status": "ok", "aliases": [a._asdict() for a in found]}, lines, code)
+    return CommandReply({"status": "ok", "aliases": [a._asdict() for a in found]}, lines, code)
 
 
-def uninstall_aliases() -> Reply:
+def uninstall_aliases() -> CommandReply:
     """Remove the aliases."""
     from gitindex.install import aliases
 
     removed = aliases.uninstall_aliases()
     answer = {"status": "ok", "removed": removed}
-    return Reply(answer, ["removed" if removed else "not installed"])
+    return CommandReply(answer, ["removed" if removed else "not installed"])
 
 
-def list_skipped(path: str) -> Reply:
+def list_skipped(path: str) -> CommandReply:
     """List every tracked path without content in the index, and why."""
     with open_tree(find_worktree(path), path) as view:
         answer = view.envelope(skipped=skipped_paths(view))
     rows = answer["skipped"]
-    return Reply(answer, [f"{row['reason']:<14} {shown_path(row['path'])}" for row in rows])
+    return CommandReply(answer, [f"{row['reason']:<14} {shown_path(row['path'])}" for row in rows])
 
 
 def _installed(
@@ -163,7 +163,7 @@ def _installed(
     enabled: bool = True,
     written: Sequence[str] = (),
     person: bool = False,
-) -> Reply:
+) -> CommandReply:
     """Say what was installed; `written` are files of hook managers that were edited instead."""
     done = bool(written) or all(hook.state == "installed" for hook in states)
     fields = [_hook_fields(hook) for hook in states]
@@ -176,7 +176,7 @@ def _installed(
         lines.append("hooks are disabled (gitindex.enabled is false)")
     elif person:
         lines += NEXT
-    return Reply(answer, lines, Exit.OK if done else Exit.NO)
+    return CommandReply(answer, lines, Exit.OK if done else Exit.NO)
 
 
 NEXT = (

@@ -7,14 +7,14 @@ import os
 from gitindex.base.escape import counted
 from gitindex.base.ownership import check_owner
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import Reply
+from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.install.hooks import start_runner
 from gitindex.maintenance.gc import collect, survey
 from gitindex.refresh.spool import waiting
 
 
-def gc(path: str = ".", dry_run: bool = False) -> Reply:
+def gc(path: str = ".", dry_run: bool = False) -> CommandReply:
     """Remove what no worktree and no branch needs."""
     worktree = find_worktree(path)
     if dry_run:
@@ -34,4 +34,4 @@ def gc(path: str = ".", dry_run: bool = False) -> Reply:
         *(f"{forgot} worktree {name}" for name in answer["forgottenWorktrees"]),
         f"{answer['reusableBytes']} bytes of the store are free for new facts",
     ]
-    return Reply(answer, lines)
+    return CommandReply(answer, lines)

@@ -8,14 +8,14 @@ from typing import Any
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.printing import Reply
+from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.sharing import packs
 from gitindex.sharing.imports import check_imports
 from gitindex.sharing.manifest import Manifest
 
 
-def create(path: str, rev: str, output: str, key: str) -> Reply:
+def create(path: str, rev: str, output: str, key: str) -> CommandReply:
     """Write a pack file."""
     with progress_bar("packing") as report:
         pack = packs.create(find_worktree(path), rev, output, key, report)
@@ -23,24 +23,24 @@ def create(path: str, rev: str, output: str, key: str) -> Reply:
     file, blobs = safe_text(pack.path), pack.manifest.blobs
     answer = _fields(pack.manifest) | {"file": file, "bytes": size, "signed": signed}
     how = "signed" if signed else "not signed"
-    return Reply(answer, [f"{file}: {counted(blobs, 'blobs')}, {size} bytes, {how}"])
+    return CommandReply(answer, [f"{file}: {counted(blobs, 'blobs')}, {size} bytes, {how}"])
 
 
-def push(path: str, rev: str, dest: str, key: str) -> Reply:
+def push(path: str, rev: str, dest: str, key: str) -> CommandReply:
     """Make a pack and put it at a destination."""
     with progress_bar("packing") as report:
         answer = _fields(packs.push(find_worktree(path), rev, dest, key, report))
-    return Reply(answer, [f"pushed {answer['name']}: {counted(answer['blobs'], 'blobs')}"])
+    return CommandReply(answer, [f"pushed {answer['name']}: {counted(answer['blobs'], 'blobs')}"])
 
 
-def pull(path: str, dest: str) -> Reply:
+def pull(path: str, dest: str) -> CommandReply:
     """Adopt the nearest pack."""
     worktree = find_worktree(path)
     with progress_bar("pulling") as report:
         fields = pull_fields(packs.pull(worktree, dest, report))
     packs.start_verification(worktree)
     code = Exit.NO if fields["outcome"] == "none" else Exit.OK
-    return Reply({"status": "ok", **fields}, [pull_line(fields)], code)
+    return CommandReply({"status": "ok", **fields}, [pull_line(fields)], code)
 
 
 def pull_fields(found: packs.Pulled) -> dict[str, Any]:
@@ -69,12 +69,12 @@ def pull_line(answer: dict[str, Any]) -> str:
     return f"adopted {answer['name']}: {counted(answer['blobs'], 'blobs')}, {signer}{behind}"
 
 
-def list_packs(path: str, dest: str) -> Reply:
+def list_packs(path: str, dest: str) -> CommandReply:
     """List the packs at a destination."""
     found = packs.list_packs(find_worktree(path), dest)
     rows = [{"name": p.name, "commitsBehind": p.distance, "usable": p.usable} for p in found]
     code = Exit.OK if rows else Exit.NO
-    return Reply({"status": "ok", "packs": rows}, map(_pack_line, rows), code)
+    return CommandReply({"status": "ok", "packs": rows}, map(_pack_line, rows), code)
 
 
 def _pack_line(row: dict[str, Any]) -> str:
@@ -83,15 +83,15 @@ def _pack_line(row: dict[str, Any]) -> str:
     return f"{row['name']}  {where}{'' if row['usable'] else '; other version'}"
 
 
-def verify(path: str, file: str) -> Reply:
+def verify(path: str, file: str) -> CommandReply:
     """Check a pack file."""
     answer = packs.verify_file(find_worktree(path), file)
     signer = safe_text(answer["signer"]) or "nobody"
     line = f"{answer['name']}: {counted(answer['blobs'], 'blobs')}, signed by {signer}, whole"
-    return Reply(answer, [line])
+    return CommandReply(answer, [line])
 
 
-def check(path: str) -> Reply:
+def check(path: str) -> CommandReply:
     """Verify imported facts now by deriving them again."""
     with progress_bar("verifying") as report:
         answer = check_imports(find_worktree(path), report)
@@ -99,7 +99,9 @@ def check(path: str) -> Reply:
     line = f"{left} blobs of packs are not verified" if left else "all facts of packs are verified"
     if answer["rejected"]:
         line = f"wrong facts, signed by {', '.join(answer['rejected'])}: the index is built anew"
-    return Reply(answer, [line], Exit.NO if answer["left"] or answer["rejected"] else Exit.OK)
+    return CommandReply(
+        answer, [line], Exit.NO if answer["left"] or answer["rejected"] else Exit.OK
+    )
 
 
 def _fields(manifest: Manifest) -> dict[str, Any]:

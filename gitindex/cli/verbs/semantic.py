@@ -9,7 +9,7 @@ from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
-from gitindex.cli.printing import Reply
+from gitindex.cli.printing import CommandReply
 from gitindex.questions.semantic_status import job_line
 from gitindex.refresh.scope import FULL, RefreshScope
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome
 
 
-def run(names: list[str], path: str, only: list[str], seconds: float) -> Reply:
+def run(names: list[str], path: str, only: list[str], seconds: float) -> CommandReply:
     """Run the indexers of some contexts, or of all whose indexer is installed."""
     from gitindex.cli.progress import progress_bar
     from gitindex.semantic.jobs import SemanticRequest
@@ -32,7 +32,7 @@ def run(names: list[str], path: str, only: list[str], seconds: float) -> Reply:
     jobs = [_fields(outcome) for outcome in outcomes]
     lines = [safe_text(f"{job['context']:<40} {job_line(job)}") for job in jobs]
     code = _code({outcome.job.status for outcome in outcomes})
-    return Reply({"status": "ok", "jobs": jobs}, lines, code)
+    return CommandReply({"status": "ok", "jobs": jobs}, lines, code)
 
 
 def _code(states: set[JobStatus]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.cli.printing import Reply
+from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
 from gitindex.refresh import public_files
@@ -17,15 +17,15 @@ from gitindex.sharing.server import address, connected, log_in, log_out
 PATIENT_MS = 30_000
 
 
-def init(path: str, url: str) -> Reply:
+def init(path: str, url: str) -> CommandReply:
     """Set up a database."""
     outcome = administration.init(url or address(find_worktree(path)))
     done = "is ready" if outcome == "created" else "was set up before"
     grants = "  give people `GRANT gi_reader TO name`, CI `GRANT gi_writer TO name`"
-    return Reply({"status": "ok", "outcome": outcome}, [f"the team index {done}", grants])
+    return CommandReply({"status": "ok", "outcome": outcome}, [f"the team index {done}", grants])
 
 
-def join(path: str, url: str, ref: str, fleet: bool) -> Reply:
+def join(path: str, url: str, ref: str, fleet: bool) -> CommandReply:
     """Add this clone to the team's index."""
     import uuid
 
@@ -36,7 +36,7 @@ def join(path: str, url: str, ref: str, fleet: bool) -> Reply:
     with connected(named, PATIENT_MS, patient=True) as server:
         fields = membership.fields_of(membership.join(worktree, server, named, ref, number))
     line = f"joined as {safe_text(fields['repo'])}, branch {safe_text(fields['ref'])}"
-    return Reply({"status": "ok", **fields}, [line])
+    return CommandReply({"status": "ok", **fields}, [line])
 
 
 def login(path: str, account: str, hours: int) -> int:
@@ -54,11 +54,11 @@ def logout(path: str) -> int:
     return int(Exit.OK)
 
 
-def revoke(path: str, member: str, account: str) -> Reply:
+def revoke(path: str, member: str, account: str) -> CommandReply:
     """End all tokens of a member."""
     _rows(path, "SELECT gi_revoke(%s)", member, account=account)
     shown = safe_text(member)
-    return Reply({"status": "ok", "member": shown}, [f"{shown} must log in again"])
+    return CommandReply({"status": "ok", "member": shown}, [f"{shown} must log in again"])
 
 
 def leave(path: str) -> int:
@@ -68,7 +68,7 @@ def leave(path: str) -> int:
     return int(Exit.OK)
 
 
-def status(path: str) -> Reply:
+def status(path: str) -> CommandReply:
     """Report whether the server is reachable."""
     worktree = find_worktree(path)
     own = membership.read_membership(worktree)
@@ -81,7 +81,7 @@ def status(path: str) -> Reply:
     known = {"storeId": str(store), "schemaVersion": version, **fields, "fleet": rows}
     where = f"; this clone publishes {safe_text(fields['repo'])}" if fields["repo"] else ""
     line = f"the team index answers (schema {version}){where}"
-    return Reply({"status": "ok", **known}, [line, *map(_fleet_line, rows)])
+    return CommandReply({"status": "ok", **known}, [line, *map(_fleet_line, rows)])
 
 
 def _fleet_line(row: dict[str, Any]) -> str:
@@ -89,7 +89,7 @@ def _fleet_line(row: dict[str, Any]) -> str:
     return f"  {safe_text(row['repo'])}: {row['installations']} {safe_text(row['state'])}{lag}"
 
 
-def repos(path: str) -> Reply:
+def repos(path: str) -> CommandReply:
     """List the repositories that this user may see."""
     found = _rows(path, "SELECT name, ref, commit, completed_at, may_write FROM gi_repos()")
     rows = [
@@ -106,10 +106,10 @@ def repos(path: str) -> Reply:
         f"{row['repo']}  {row['ref'] or '-'}  {(row['commit'] or 'not published')[:12]}"
         for row in rows
     ]
-    return Reply({"status": "ok", "repos": rows}, lines)
+    return CommandReply({"status": "ok", "repos": rows}, lines)
 
 
-def members(path: str, repo: str, add: list[str], remove: list[str], write: bool) -> Reply:
+def members(path: str, repo: str, add: list[str], remove: list[str], write: bool) -> CommandReply:
     """List who may see a repository; add or remove roles."""
     with connected(_own_address(find_worktree(path)), PATIENT_MS, patient=True) as server:
         for role, see in [*((role, True) for role in add), *((role, False) for role in remove)]:
@@ -119,22 +119,22 @@ def members(path: str, repo: str, add: list[str], remove: list[str], write: bool
         found = server.rows("SELECT role, may_write FROM gi_members(%s)", repo)
     rows = [{"role": role, "mayWrite": may} for role, may in found]
     lines = [f"{safe_text(role)}{'  publishes' if may else ''}" for role, may in found]
-    return Reply({"status": "ok", "members": rows}, lines)
+    return CommandReply({"status": "ok", "members": rows}, lines)
 
 
-def push(path: str, outbox: bool) -> Reply:
+def push(path: str, outbox: bool) -> CommandReply:
     """Publish the indexed tree."""
     with progress_bar("publishing") as report:
         done = publish.push(find_worktree(path), report, only_pushed=outbox)
     line = f"{done.outcome}: {counted(done.paths, 'paths')}, {done.documents} new documents"
     code = Exit.NO if done.outcome == "fenced_off" else Exit.OK
-    return Reply({"status": "ok", **done._asdict()}, [line], code)
+    return CommandReply({"status": "ok", **done._asdict()}, [line], code)
 
 
-def gc(path: str, days: int) -> Reply:
+def gc(path: str, days: int) -> CommandReply:
     """Remove documents that no published tree needs."""
     gone = _rows(path, "SELECT gi_prune(make_interval(days => %s))", days)[0][0] or 0
-    return Reply(
+    return CommandReply(
         {"status": "ok", "removedDocuments": gone}, [f"removed {counted(gone, 'documents')}"]
     )
 

@@ -14,8 +14,8 @@ from gitindex.query.claims.evidence import (
     REFUTED,
     UNVERIFIABLE,
     ClaimTree,
+    ClaimVerdict,
     UnknownName,
-    Verdict,
     node_name,
 )
 from gitindex.query.claims.grammar import KINDS, Claim
@@ -23,7 +23,7 @@ from gitindex.query.claims.report_text import claims_of_text
 from gitindex.view.tree import TreeView
 
 VERDICTS = (CONFIRMED, REFUTED, UNVERIFIABLE)
-_JUDGES: dict[str, Callable[..., Verdict]] = {
+_JUDGES: dict[str, Callable[..., ClaimVerdict]] = {
     "calls": verdicts.judge_calls,
     "no_callers": verdicts.judge_no_callers,
     "defines": files.judge_defines,
@@ -87,7 +87,7 @@ def _row(
         if alone:
             raise
         hint = f" ({error.hint})" if error.hint else ""
-        found = Verdict(UNVERIFIABLE, error.message + hint)
+        found = ClaimVerdict(UNVERIFIABLE, error.message + hint)
     if strict and found.assumes and found.verdict != UNVERIFIABLE:
         names = ", ".join(str(one["assumption"]).replace("_", " ") for one in found.assumes)
         found = found._replace(verdict=UNVERIFIABLE, why=f"assumes no {names}; {found.why}")

@@ -32,7 +32,7 @@ MAX_CANDIDATES = 8
 MAX_EVIDENCE = 5
 
 
-class Verdict(NamedTuple):
+class ClaimVerdict(NamedTuple):
     """The verdict on one claim."""
 
     verdict: str
@@ -122,7 +122,7 @@ class ClaimTree:
         data = self.text(path)
         return None if data is None else decode_text(data).splitlines()
 
-    def missing(self, path: str) -> Verdict | None:
+    def missing(self, path: str) -> ClaimVerdict | None:
         """Return the verdict on a claim about a file that cannot be read; None if it can."""
         shown = safe_text(path)
         if not self.has(path):
@@ -130,10 +130,10 @@ class ClaimTree:
                 os.path.join(self.view.worktree.root, path)
             )
             if on_disk:
-                return Verdict(UNVERIFIABLE, f"{shown} is on disk, but not part of the tree")
-            return Verdict(REFUTED, f"{shown} is not in the tree")
+                return ClaimVerdict(UNVERIFIABLE, f"{shown} is on disk, but not part of the tree")
+            return ClaimVerdict(REFUTED, f"{shown} is not in the tree")
         if self.text(path) is None:
-            return Verdict(UNVERIFIABLE, f"the text of {shown} cannot be read")
+            return ClaimVerdict(UNVERIFIABLE, f"the text of {shown} cannot be read")
         return None
 
 
@@ -162,7 +162,7 @@ def definition_row(definition: Definition) -> dict[str, Any]:
     }
 
 
-def combined(name: str, found: list[tuple[Definition, Verdict]]) -> Verdict:
+def combined(name: str, found: list[tuple[Definition, ClaimVerdict]]) -> ClaimVerdict:
     """Return the verdict on a name that several symbols have: theirs if they agree."""
     verdicts = {one.verdict for _, one in found}
     if len(verdicts) == 1:
@@ -170,4 +170,4 @@ def combined(name: str, found: list[tuple[Definition, Verdict]]) -> Verdict:
     named = tuple(definition_row(definition) for definition, _ in found)
     some = ", ".join(f"{safe_text(d.path)}#{d.qualified}" for d, _ in found[:3])
     why = f"{safe_text(name)} is {len(found)} symbols: name one, such as {some}"
-    return Verdict(UNVERIFIABLE, why, named[:MAX_EVIDENCE])
+    return ClaimVerdict(UNVERIFIABLE, why, named[:MAX_EVIDENCE])

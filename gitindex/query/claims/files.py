@@ -18,7 +18,7 @@ from gitindex.query.claims.evidence import (
     REFUTED,
     UNVERIFIABLE,
     ClaimTree,
-    Verdict,
+    ClaimVerdict,
     definition_row,
     rows_of,
 )
@@ -61,7 +61,7 @@ class _Import(NamedTuple):
     line: int
 
 
-def judge_line(tree: ClaimTree, path: str, number: str, text: str) -> Verdict:
+def judge_line(tree: ClaimTree, path: str, number: str, text: str) -> ClaimVerdict:
     """Confirmed where the line contains the text, blanks apart; refuted where it does not."""
     if gone := tree.missing(path):
         return gone
@@ -71,17 +71,17 @@ def judge_line(tree: ClaimTree, path: str, number: str, text: str) -> Verdict:
     shown = {"path": safe_text(path), "line": at + 1}
     if not 0 <= at < len(lines):
         why = f"{safe_text(path)} has {len(lines)} lines"
-        return Verdict(REFUTED, why, ({**shown, "line": max(1, len(lines)), "text": ""},))
+        return ClaimVerdict(REFUTED, why, ({**shown, "line": max(1, len(lines)), "text": ""},))
     found = {**shown, "text": safe_text(lines[at][:200])}
     here = [n + 1 for n in range(len(lines)) if _stands_at(lines, wanted, n)]
     if at + 1 in here:
         why = "the line is as quoted" if text else "there is such a line"
-        return Verdict(CONFIRMED, why, (found,))
+        return ClaimVerdict(CONFIRMED, why, (found,))
     elsewhere = f"; the text is in line {', '.join(map(str, here[:3]))}" if here else ""
-    return Verdict(REFUTED, f"the line is another{elsewhere}", (found,))
+    return ClaimVerdict(REFUTED, f"the line is another{elsewhere}", (found,))
 
 
-def judge_defines(tree: ClaimTree, path: str, name: str) -> Verdict:
+def judge_defines(tree: ClaimTree, path: str, name: str) -> ClaimVerdict:
     """Confirmed by a definition; refuted where no occurrence in the file can be one."""
     if gone := tree.missing(path):
         return gone
@@ -89,10 +89,10 @@ def judge_defines(tree: ClaimTree, path: str, name: str) -> Verdict:
         found = list_symbols(tree.view, SymbolQuery(short, path, limit=5))["symbols"]
         if found:
             rows = [{**row, "text": row["signature"], "use": "definition"} for row in found]
-            return Verdict(CONFIRMED, f"a {found[0]['kind']}", rows_of(rows))
+            return ClaimVerdict(CONFIRMED, f"a {found[0]['kind']}", rows_of(rows))
     status, flags = tree.flags(path)
     verdict, why = _not_defined(tree, path, name, status)
-    return Verdict(verdict, why, (), _assumed(flags & _MAKES_NAMES, path))
+    return ClaimVerdict(verdict, why, (), _assumed(flags & _MAKES_NAMES, path))
 
 
 def _not_defined(tree: ClaimTree, path: str, name: str, status: str) -> tuple[str, str]:
@@ -109,22 +109,22 @@ def _not_defined(tree: ClaimTree, path: str, name: str, status: str) -> tuple[st
     return UNVERIFIABLE, f"{safe_text(name)} occurs, but is no known definition"
 
 
-def judge_signature(tree: ClaimTree, name: str, text: str) -> Verdict:
+def judge_signature(tree: ClaimTree, name: str, text: str) -> ClaimVerdict:
     """Confirmed where the text is the signature, or its part from the name or the bracket on."""
     found = [d for d in tree.symbols(name) if d.kind in FUNCTIONS | TYPES]
     if not found or not text.strip():
-        return Verdict(UNVERIFIABLE, f"{safe_text(name)} has no signature")
+        return ClaimVerdict(UNVERIFIABLE, f"{safe_text(name)} has no signature")
     wanted = _bare(text)
     fits = [d for d in found if wanted in _forms(d.signature, d.name)]
     rows = tuple(map(definition_row, (fits or found)[:3]))
     if _is_split(fits, found):
         why = f"{safe_text(name)} is {len(found)} symbols, and {len(fits)} fit: name one"
-        return Verdict(UNVERIFIABLE, why, rows)
+        return ClaimVerdict(UNVERIFIABLE, why, rows)
     if fits:
-        return Verdict(CONFIRMED, "as claimed", rows[:1])
+        return ClaimVerdict(CONFIRMED, "as claimed", rows[:1])
     if "…" in "".join(d.signature for d in found):
-        return Verdict(UNVERIFIABLE, "the index keeps only the start of the signature", rows)
-    return Verdict(REFUTED, f"it is {safe_text(found[0].signature)}", rows)
+        return ClaimVerdict(UNVERIFIABLE, "the index keeps only the start of the signature", rows)
+    return ClaimVerdict(REFUTED, f"it is {safe_text(found[0].signature)}", rows)
 
 
 def _is_split(fits: list[Definition], found: list[Definition]) -> bool:
@@ -132,7 +132,7 @@ def _is_split(fits: list[Definition], found: list[Definition]) -> bool:
     return 0 < len(fits) < len(found) and len({(d.path, d.qualified) for d in found}) > 1
 
 
-def judge_imports(tree: ClaimTree, path: str, module: str) -> Verdict:
+def judge_imports(tree: ClaimTree, path: str, module: str) -> ClaimVerdict:
     """Confirmed by an import of the module or of something in it; refuted where none can be."""
     if gone := tree.missing(path):
         return gone
@@ -142,15 +142,15 @@ def judge_imports(tree: ClaimTree, path: str, module: str) -> Verdict:
         for item, names, level, line in tree.view.rows(_IMPORTS, os.fsencode(path))
     ]
     if line := _imported_at(tree, path, items, module):
-        return Verdict(CONFIRMED, "imported", (_line_row(tree, path, line),))
+        return ClaimVerdict(CONFIRMED, "imported", (_line_row(tree, path, line),))
     language, status = (tree.view.rows(_LANGUAGE, os.fsencode(path)) or [("", "")])[0]
     assumes = _assumed(tree.flags(path)[1] & {"dynamic_import", "eval_exec"}, path)
     if status != "parsed" or language not in _SPELLS_IMPORTS:
-        return Verdict(UNVERIFIABLE, "its imports are not all known", (), assumes)
+        return ClaimVerdict(UNVERIFIABLE, "its imports are not all known", (), assumes)
     last = _last(module)
     if not last or any(last in _parts_of(item) for item in items):
-        return Verdict(UNVERIFIABLE, f"an import names {safe_text(last)}", (), assumes)
-    return Verdict(REFUTED, f"no import names {safe_text(last)}", (), assumes)
+        return ClaimVerdict(UNVERIFIABLE, f"an import names {safe_text(last)}", (), assumes)
+    return ClaimVerdict(REFUTED, f"no import names {safe_text(last)}", (), assumes)
 
 
 def _imported_at(tree: ClaimTree, path: str, items: list[_Import], module: str) -> int:

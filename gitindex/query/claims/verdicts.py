@@ -17,7 +17,7 @@ from gitindex.query.claims.evidence import (
     SURE,
     UNVERIFIABLE,
     ClaimTree,
-    Verdict,
+    ClaimVerdict,
     combined,
     definition_row,
     rows_of,
@@ -36,22 +36,22 @@ _FROM_OUTSIDE: Known = frozenset(
 """Reasons of a use that is no call in the tree's own code."""
 
 
-def judge_no_callers(tree: ClaimTree, name: str) -> Verdict:
+def judge_no_callers(tree: ClaimTree, name: str) -> ClaimVerdict:
     """Confirmed by a complete list without a call; refuted by a call that is sure."""
     return _each(tree, name, lambda one: _no_callers(tree, one))
 
 
-def judge_unused(tree: ClaimTree, name: str) -> Verdict:
+def judge_unused(tree: ClaimTree, name: str) -> ClaimVerdict:
     """Confirmed by `absent`; refuted by any reference."""
     return _each(tree, name, lambda one: _unused(tree, one))
 
 
-def judge_only_called_from(tree: ClaimTree, name: str, below: str) -> Verdict:
+def judge_only_called_from(tree: ClaimTree, name: str, below: str) -> ClaimVerdict:
     """Confirmed by a complete list of calls, all in the file or folder; refuted by one outside."""
     return _each(tree, name, lambda one: _only_called_from(tree, one, below))
 
 
-def judge_calls(tree: ClaimTree, caller: str, callee: str) -> Verdict:
+def judge_calls(tree: ClaimTree, caller: str, callee: str) -> ClaimVerdict:
     """Confirmed by a sure call inside of the caller; refuted where no place in it may be one."""
     if tree.has(caller):
         return _each(tree, callee, lambda one: _calls(tree, caller, None, one))
@@ -62,24 +62,24 @@ def judge_calls(tree: ClaimTree, caller: str, callee: str) -> Verdict:
     )
 
 
-def judge_tests(tree: ClaimTree, name: str, test: str) -> Verdict:
+def judge_tests(tree: ClaimTree, name: str, test: str) -> ClaimVerdict:
     """Confirmed by a path of sure calls from the test; refuted where nobody uses the function."""
     if not tree.has(test):
         tree.symbols(test)  # an unknown test is refused
     return _each(tree, name, lambda one: _tests(tree, one, test))
 
 
-def _each(tree: ClaimTree, name: str, judge: Callable[[Definition], Verdict]) -> Verdict:
+def _each(tree: ClaimTree, name: str, judge: Callable[[Definition], ClaimVerdict]) -> ClaimVerdict:
     """Judge every symbol that a name may mean."""
     found = tree.symbols(name)
     if len(found) > MAX_CANDIDATES:
         some = tuple(map(definition_row, found[:3]))
         why = f"{safe_text(name)} is {len(found)} symbols: name one"
-        return Verdict(UNVERIFIABLE, why, some)
+        return ClaimVerdict(UNVERIFIABLE, why, some)
     return combined(name, [(one, judge(one)) for one in found])
 
 
-def _no_callers(tree: ClaimTree, definition: Definition) -> Verdict:
+def _no_callers(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
     answer = tree.references(definition)
     calls = [row for row in answer["references"] if row["use"] in CALLS]
     sure = [row for row in calls if row["tier"] in SURE]
@@ -90,7 +90,7 @@ def _no_callers(tree: ClaimTree, definition: Definition) -> Verdict:
     return _verdict(CONFIRMED, f"no call: {_all(answer)}", [], answer)
 
 
-def _unused(tree: ClaimTree, definition: Definition) -> Verdict:
+def _unused(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
     answer = tree.references(definition)
     if answer["references"]:
         many = counted(answer["totalReferences"], "references")
@@ -100,7 +100,7 @@ def _unused(tree: ClaimTree, definition: Definition) -> Verdict:
     return _doubt(answer, []) or _verdict(UNVERIFIABLE, "it may be used unnamed", [], answer)
 
 
-def _only_called_from(tree: ClaimTree, definition: Definition, below: str) -> Verdict:
+def _only_called_from(tree: ClaimTree, definition: Definition, below: str) -> ClaimVerdict:
     answer = tree.references(definition)
     calls = [row for row in answer["references"] if row["use"] in CALLS]
     outside = [row for row in calls if not _is_below(row["path"], below)]
@@ -115,7 +115,9 @@ def _only_called_from(tree: ClaimTree, definition: Definition, below: str) -> Ve
     return _verdict(CONFIRMED, f"all {counted(len(calls), 'calls')} there", calls, answer)
 
 
-def _calls(tree: ClaimTree, path: str, caller: Definition | None, callee: Definition) -> Verdict:
+def _calls(
+    tree: ClaimTree, path: str, caller: Definition | None, callee: Definition
+) -> ClaimVerdict:
     answer = tree.references(callee, path)
     inside = [row for row in answer["references"] if _is_in(row, caller)]
     calls = [row for row in inside if row["use"] in CALLS and _is_within(row, caller)]
@@ -127,7 +129,7 @@ def _calls(tree: ClaimTree, path: str, caller: Definition | None, callee: Defini
 
 def _not_called(
     answer: Row, inside: list[Row], caller: Definition | None, callee: Definition
-) -> Verdict:
+) -> ClaimVerdict:
     """Return the verdict where no call is sure: refuted only where no place may be one."""
     if inside:
         why = f"it names {safe_text(callee.qualified)}, but no call of it is sure"
@@ -144,7 +146,7 @@ def _not_called(
     return _verdict(REFUTED, f"no occurrence of {callee.name} in it", evidence, answer)
 
 
-def _tests(tree: ClaimTree, definition: Definition, test: str) -> Verdict:
+def _tests(tree: ClaimTree, definition: Definition, test: str) -> ClaimVerdict:
     answer = tree.references(definition)
     if answer["absent"]:
         return _verdict(REFUTED, f"nobody uses it: {_all(answer)}", [], answer)
@@ -181,7 +183,7 @@ def _id(definition: Definition) -> str:
     return f"{definition.path}:{definition.line + 1}"
 
 
-def _doubt(answer: Row, calls: list[Row], known: Known = frozenset()) -> Verdict | None:
+def _doubt(answer: Row, calls: list[Row], known: Known = frozenset()) -> ClaimVerdict | None:
     """Return why a list is not a proof that there is no other call; None if it is one."""
     if calls:
         return _verdict(UNVERIFIABLE, f"{counted(len(calls), 'calls')} may be of it", calls, answer)
@@ -193,7 +195,7 @@ def _doubt(answer: Row, calls: list[Row], known: Known = frozenset()) -> Verdict
     return _unnamed(answer, known)
 
 
-def _unnamed(answer: Row, known: Known = frozenset()) -> Verdict | None:
+def _unnamed(answer: Row, known: Known = frozenset()) -> ClaimVerdict | None:
     """Return how a symbol may be called without its name, apart from what is known."""
     for reason in answer["reasons"]:
         if reason not in known:
@@ -205,11 +207,11 @@ def _unnamed(answer: Row, known: Known = frozenset()) -> Verdict | None:
     return None
 
 
-def _verdict(verdict: str, why: str, rows: list[Row], answer: Row) -> Verdict:
-    return Verdict(verdict, why, rows_of(rows), tuple(answer["assumes"]))
+def _verdict(verdict: str, why: str, rows: list[Row], answer: Row) -> ClaimVerdict:
+    return ClaimVerdict(verdict, why, rows_of(rows), tuple(answer["assumes"]))
 
 
-def _found(verdict: str, why: str, rows: list[Row], answer: Row) -> Verdict:
+def _found(verdict: str, why: str, rows: list[Row], answer: Row) -> ClaimVerdict:
     """Return a verdict by places that exist: only a name that is bound again makes them doubtful."""
     made = _verdict(verdict, why, rows, answer)
     kept = tuple(one for one in made.assumes if one["assumption"] == Assumption.REBINDING)

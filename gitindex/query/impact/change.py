@@ -238,6 +238,10 @@ def _may_be_code(path: str) -> bool:
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
 def _own_texts(
     text: bytes, source: FileNames | None
 ) -> dict[tuple[str, str, int], tuple[Definition, str]]:
@@ -258,8 +262,11 @@ def _own_texts(
             last = child.end_line - symbol.start_line
             own[first : last + 1] = [""] * (last - first + 1)
         name = (symbol.qualified, symbol.kind)
-        kept = [line.rstrip() for line in own if line.strip()]
-        flat = "\n".join(kept) if indented else " ".join(" ".join(kept).split())
+        kept = [line for line in own if line.strip()]
+        if indented:
+            flat = "\n".join(_indent(line) + " ".join(line.split()) for line in kept)
+        else:
+            flat = " ".join(" ".join(kept).split())
         found[*name, seen[name]] = symbol, flat
         seen[name] += 1
     return found

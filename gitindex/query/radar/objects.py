@@ -49,7 +49,7 @@ def commit_edits(objects: Objects, parent: str, edits: Edits) -> str:
     return objects.write("commit", text.encode())
 
 
-class _Folder(NamedTuple):
+class _ObjectFolder(NamedTuple):
     """The entries of a folder, and what is to be changed in it."""
 
     entries: dict[bytes, Entry]
@@ -63,7 +63,7 @@ def _write_trees(objects: Objects, parent: str, edits: Edits) -> str:
         parts = path.split(b"/")[:-1]
         names.update(b"/".join(parts[: n + 1]) for n in range(len(parts)))
     stored = _read_trees(objects, parent, sorted(names))
-    folders = {name: _Folder(stored.get(name, {}), {}) for name in names}
+    folders = {name: _ObjectFolder(stored.get(name, {}), {}) for name in names}
     for path, entry in edits.items():
         above, _, name = path.rpartition(b"/")
         folders[above].changes[name] = entry
@@ -79,7 +79,7 @@ def _write_trees(objects: Objects, parent: str, edits: Edits) -> str:
     raise AssertionError("there is always a root")
 
 
-def _write_tree(objects: Objects, folder: _Folder) -> str | None:
+def _write_tree(objects: Objects, folder: _ObjectFolder) -> str | None:
     entries: dict[bytes, Entry | None] = {**folder.entries, **folder.changes}
     kept = {name: entry for name, entry in entries.items() if entry is not None}
     if not kept:

@@ -12,7 +12,7 @@ from gitindex.base.escape import safe_text
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, try_git
 from gitindex.query.names.written import WrittenImports, words_of_file
-from gitindex.query.recheck.receipts import Receipt
+from gitindex.query.recheck.receipts import EarlierReceipt
 from gitindex.view.footprint import ReadFootprint, text_hashes
 from gitindex.view.tree import TreeView
 
@@ -37,7 +37,7 @@ class Change(NamedTuple):
     unread: bool  # a version of it cannot be read
 
 
-class Difference(NamedTuple):
+class TreeDifference(NamedTuple):
     """A path then and now: ids of blobs, empty where there is none."""
 
     then: str
@@ -59,10 +59,10 @@ class Rechecker:
         self._view = view
         receipt = view.envelope()["receipt"]
         self._fingerprint, self._digest = receipt["fingerprint"], receipt["overlayDigest"]
-        self._trees: dict[str, dict[str, Difference]] = {}
-        self._changes: dict[tuple[str, Difference], Change] = {}
+        self._trees: dict[str, dict[str, TreeDifference]] = {}
+        self._changes: dict[tuple[str, TreeDifference], Change] = {}
 
-    def row(self, number: int, receipt: Receipt) -> dict[str, Any]:
+    def row(self, number: int, receipt: EarlierReceipt) -> dict[str, Any]:
         """Return the verdict on one answer; refuses a receipt of another repository or version."""
         if receipt.fingerprint != self._fingerprint:
             hint = "ask again: another version of gitindex answered then"
@@ -72,7 +72,7 @@ class Rechecker:
         row |= {"about": safe_text(receipt.label)} if receipt.label else {}
         return row | {"paths": [safe_text(path) for path in paths[:MAX_PATHS]], "total": len(paths)}
 
-    def _judge(self, number: int, receipt: Receipt) -> Judged:
+    def _judge(self, number: int, receipt: EarlierReceipt) -> Judged:
         tree = self._tree(number, receipt.tree)
         if receipt.named:
             return Judged(STILL_TRUE, "it is about a commit")
@@ -86,7 +86,7 @@ class Rechecker:
             return Judged(CHANGED, "", paths) if paths else Judged(STILL_TRUE, "nothing changed")
         return self._compare(tree, footprint)
 
-    def _compare(self, tree: dict[str, Difference], footprint: ReadFootprint) -> Judged:
+    def _compare(self, tree: dict[str, TreeDifference], footprint: ReadFootprint) -> Judged:
         """Return the verdict on an answer whose footprint is known."""
         found = self._differences(tree, {p: oid for p, (oid, _) in footprint.edits.items()})
         relevant = [path for path, what in found.items() if self._matters(path, what, footprint)]
@@ -97,7 +97,7 @@ class Rechecker:
             return Judged(UNKNOWN, "a changed file cannot be read", sorted(unread))
         return Judged(STILL_TRUE, "nothing that it depends on changed")
 
-    def _matters(self, path: str, what: Difference, footprint: ReadFootprint) -> bool:
+    def _matters(self, path: str, what: TreeDifference, footprint: ReadFootprint) -> bool:
         """Return whether a change may change an answer."""
         change = self._change(path, what)
         if change.settles or footprint.has(path):
@@ -107,13 +107,13 @@ class Rechecker:
         words = change.words if footprint.exact else change.lines
         return footprint.says(words) or any(map(footprint.has, change.importers))
 
-    def _change(self, path: str, what: Difference) -> Change:
+    def _change(self, path: str, what: TreeDifference) -> Change:
         key = (path, what)
         if key not in self._changes:
             self._changes[key] = self._read_change(path, what)
         return self._changes[key]
 
-    def _read_change(self, path: str, what: Difference) -> Change:
+    def _read_change(self, path: str, what: TreeDifference) -> Change:
         texts = [self._text(path, oid) for oid in what]
         lines = [set(text.splitlines()) if text else set[bytes]() for text in texts]
         differing = b"\n".join(lines[0] ^ lines[1])
@@ -140,14 +140,14 @@ class Rechecker:
         return WrittenImports(self._view)
 
     def _differences(
-        self, tree: dict[str, Difference], edits: dict[str, str]
-    ) -> dict[str, Difference]:
+        self, tree: dict[str, TreeDifference], edits: dict[str, str]
+    ) -> dict[str, TreeDifference]:
         """Return what differs between then (a tree with edits) and now (a tree with an overlay)."""
         found = dict(tree)
         laid = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.laid.items()}
         for path in edits.keys() | laid.keys():
-            committed = tree.get(path) or Difference(*[self._committed(path)] * 2)
-            what = Difference(edits.get(path, committed.then), laid.get(path, committed.now))
+            committed = tree.get(path) or TreeDifference(*[self._committed(path)] * 2)
+            what = TreeDifference(edits.get(path, committed.then), laid.get(path, committed.now))
             found[path] = what
         return {path: what for path, what in found.items() if what.then != what.now}
 
@@ -155,7 +155,7 @@ class Rechecker:
         """Return the id of a path that is the same in both trees."""
         return self._view.published_oid(os.fsencode(path))
 
-    def _tree(self, number: int, tree: str) -> dict[str, Difference]:
+    def _tree(self, number: int, tree: str) -> dict[str, TreeDifference]:
         """Return the paths that differ between a receipt's tree and the published one."""
         if tree not in self._trees:
             form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
@@ -175,12 +175,12 @@ class Rechecker:
         return self._trees[tree]
 
 
-def _difference(head: bytes) -> Difference:
+def _difference(head: bytes) -> TreeDifference:
     _, _, old, new, *_ = head.decode("ascii").split(" ")
-    return Difference(*(oid if oid.strip("0") else "" for oid in (old, new)))
+    return TreeDifference(*(oid if oid.strip("0") else "" for oid in (old, new)))
 
 
-def recheck(view: TreeView, receipts: list[Receipt]) -> dict[str, Any]:
+def recheck(view: TreeView, receipts: list[EarlierReceipt]) -> dict[str, Any]:
     """Return for each receipt whether its answer is still true."""
     checker = Rechecker(view)
     rows = [checker.row(number, receipt) for number, receipt in enumerate(receipts, 1)]

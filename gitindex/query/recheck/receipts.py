@@ -16,7 +16,7 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LABELS = ("claim", "name", "root", "query", "path")
 
 
-class Receipt(NamedTuple):
+class EarlierReceipt(NamedTuple):
     """One receipt; `label` says what the answer was about, where that is known."""
 
     tree: str
@@ -27,7 +27,7 @@ class Receipt(NamedTuple):
     footprint: ReadFootprint | None  # None: the answer may depend on the whole tree
 
 
-def parse_receipts(text: str) -> list[Receipt]:
+def parse_receipts(text: str) -> list[EarlierReceipt]:
     """Return the receipts of a text; refuses one that is malformed."""
     found = [receipt for value in _values(text) for receipt in _receipts(value, "", False)]
     if not found:
@@ -54,7 +54,7 @@ def _values(text: str) -> Iterator[Any]:
                 raise _malformed(f"line {number} is not JSON") from None
 
 
-def _receipts(value: Any, label: str, named: bool) -> Iterator[Receipt]:
+def _receipts(value: Any, label: str, named: bool) -> Iterator[EarlierReceipt]:
     if isinstance(value, list):
         for one in value:
             yield from _receipts(one, label, named)
@@ -76,7 +76,7 @@ def _label(answer: dict[str, Any]) -> str:
     )
 
 
-def _receipt(fields: dict[str, Any], label: str, named: bool) -> Receipt:
+def _receipt(fields: dict[str, Any], label: str, named: bool) -> EarlierReceipt:
     if not all(name in fields for name in _FIELDS):
         raise _malformed("not a receipt")
     tree, digest, fingerprint = fields["treeId"], fields["overlayDigest"], fields["fingerprint"]
@@ -85,11 +85,11 @@ def _receipt(fields: dict[str, Any], label: str, named: bool) -> Receipt:
         raise _malformed("not a receipt: its tree is no id")
     footprint = fields.get("footprint")
     if footprint is None:
-        return Receipt(tree, digest, fingerprint, label, named, None)
+        return EarlierReceipt(tree, digest, fingerprint, label, named, None)
     try:
         if footprint.get("named"):
-            return Receipt(tree, digest, fingerprint, label, True, None)
-        return Receipt(tree, digest, fingerprint, label, named, ReadFootprint(footprint))
+            return EarlierReceipt(tree, digest, fingerprint, label, True, None)
+        return EarlierReceipt(tree, digest, fingerprint, label, named, ReadFootprint(footprint))
     except (ValueError, TypeError, AttributeError, KeyError):
         raise _malformed("not a receipt: its footprint is malformed") from None
 

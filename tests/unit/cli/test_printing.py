@@ -10,7 +10,7 @@ import pytest
 
 import gitindex
 from gitindex.base.errors import Exit
-from gitindex.cli.printing import Reply, print_reply
+from gitindex.cli.printing import CommandReply, print_reply
 from gitindex.sharing.server import Unavailable
 from gitindex.view.snapshot import GateClosed
 
@@ -20,7 +20,7 @@ CLOSED = GateClosed(
 )
 
 
-def closed() -> Reply:
+def closed() -> CommandReply:
     raise CLOSED
 
 
@@ -29,12 +29,12 @@ def silent() -> Iterator[str]:
 
 
 def test_json_is_printed_whole_and_in_ascii(capsys: pytest.CaptureFixture[str]) -> None:
-    code = print_reply(lambda: Reply({"found": ["ü\u2028"]}, silent()), True)
+    code = print_reply(lambda: CommandReply({"found": ["ü\u2028"]}, silent()), True)
     assert (code, capsys.readouterr().out) == (0, '{"found": ["\\u00fc\\u2028"]}\n')
 
 
 def test_text_and_the_exit_code_of_an_empty_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    code = print_reply(lambda: Reply({"found": []}, ["none"], Exit.NO), False)
+    code = print_reply(lambda: CommandReply({"found": []}, ["none"], Exit.NO), False)
     assert (code, capsys.readouterr().out) == (1, "none\n")
 
 
@@ -47,7 +47,7 @@ def test_closed_gate_is_an_answer(as_json: bool, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_an_absent_server_is_an_answer(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    def away() -> Reply:
+    def away() -> CommandReply:
         raise Unavailable("no route")
 
     if not as_json:
