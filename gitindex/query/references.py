@@ -88,7 +88,7 @@ def find_references(
     fields |= layer_fields(coverage(project), map(os.fsencode, used))
     below = partial(_is_below, wanted)
     fields |= part.fields(project, limit, below, wanted.everything, wanted.mentions)
-    return cast("ReferencesAnswer", view.envelope(**fields) | {"receipt": view.receipt()})
+    return cast("ReferencesAnswer", view.envelope(**fields) | {"receipt": project.receipt(wanted)})
 
 
 class BriefReferences(NamedTuple):

@@ -70,11 +70,12 @@ def test_every_reading_tool_answers_two_clients_over_one_server(served: Served) 
 
 
 def test_every_managing_tool_answers_too(served: Served) -> None:
-    """With the readers, these are all the tools of the list."""
+    """With the readers, and those that have tests of their own, these are all tools of the list."""
     root = os.path.realpath(served.repo.path)
     with HttpAgent(served.url, served.token) as one:
         assert {tool.name for tool in one.tools()} == {
             *READERS,
+            *("radar", "recheck", "verify_claims", "find_dead_code"),
             "list_codebases",
             "manage_index",
         }

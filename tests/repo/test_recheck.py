@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gitindex.coordinator import IndexCoordinator
 from gitindex.view.footprint import BLOOM_BITS, Footprint, ReadFootprint, text_hashes
 from tests.support import Repo
 
@@ -180,3 +181,16 @@ def facts(answer: dict[str, Any]) -> dict[str, Any]:
     for row in (*rows["definitions"], *rows["references"]):
         row.pop("source", None)
     return dict(rows)
+
+
+def test_a_question_asked_again_has_the_same_receipt(code: Repo) -> None:
+    """Other questions in between do not widen it, and it still tells what matters."""
+    here = IndexCoordinator(str(code.path))
+    first = here.get_references("lonely")
+    here.get_references("helper")
+    assert here.get_references("lonely")["receipt"] == first["receipt"]
+    assert "footprint" in first["receipt"]
+    code.write("lib/main.py", FILES["lib/main.py"] + "\n\nprint(main())\n")
+    assert verdicts(code, first) == ["still true"]
+    code.write("new.py", "import lib.util\n\nlib.util.lonely()\n")
+    assert verdicts(code, first) == ["changed"]

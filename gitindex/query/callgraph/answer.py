@@ -52,7 +52,8 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     if definition is not None and wanted.direction is not Direction.CALLEES:
         part = partition(walk.finder, [definition])
         fields |= part.fields(walk.finder.project, MAX_POSSIBLE)
-    return cast("CallGraphAnswer", view.envelope(**fields) | {"receipt": view.receipt()})
+    receipt = walk.finder.project.receipt(wanted)
+    return cast("CallGraphAnswer", view.envelope(**fields) | {"receipt": receipt})
 
 
 def _node_fields(node: CallNode) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
@@ -23,8 +23,14 @@ from gitindex.store.blob_names import find_places, split_places
 from gitindex.store.blob_scopes import unpack_scopes
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
+if TYPE_CHECKING:
+    from gitindex.base.answers import ReceiptFields
+
 MAX_LOCALS = 200
 """Files of C and C++ whose scopes one query reads: there may be thousands."""
+
+MAX_RECEIPTS = 4_000
+"""Questions about one tree whose footprints are kept; each has about 1 kB."""
 
 CHUNK = 300
 """Values bound in one statement."""
@@ -73,6 +79,19 @@ class Project:
             shared.add(self.view.footprint)
             self.view.footprint = shared
         return found
+
+    def receipt(self, question: Hashable) -> ReceiptFields:
+        """Return the receipt of an answer: asked again, a question has the one that it had.
+
+        What was derived for a tree grows with other questions; the first answer needed none of that.
+        """
+        held = self.tree.table("receipts")
+        told = self.view.receipt()
+        if "footprint" in told:
+            told["footprint"] = held.setdefault((type(question), question), told["footprint"])
+            if len(held) > MAX_RECEIPTS:
+                del held[next(iter(held))]
+        return told
 
     def definitions(self, name: str) -> list[Definition]:
         """Return every symbol with this name, ordered by path."""
