@@ -187,9 +187,12 @@ class RefreshJobService:
         Only the holder of the layer's lock calls this: then no live runner owns a running row of it.
         `ended`: somebody took the job over from a live runner, which is no failed attempt.
         """
-        given_up = []
+        given_up: list[Job] = []
+        running = f"status='running' AND {_OF_LAYER[layer]} ORDER BY id"
+        if not self._select(running):
+            return given_up  # a transaction changes the file, even an empty one
         with self._db.write():
-            for job in self._select(f"status='running' AND {_OF_LAYER[layer]} ORDER BY id"):
+            for job in self._select(running):
                 if ended:
                     self._give_back(job, "it was taken over", attempts=job.attempts - 1)
                 elif job.attempts < MAX_ATTEMPTS:
