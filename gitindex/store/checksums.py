@@ -48,8 +48,7 @@ LEXICAL_ID = "id"
 UNKNOWN = "-"
 NO_LOG, UNTAGGED = -1, 0
 """Untagged: a log of a database that had no checksums yet."""
-_BEGUN = 1 << 40
-"""More than the size of any log."""
+_BEGUN = 1 << 40  # more than the size of any log
 _TAG_AT = 68
 """Where SQLite keeps the application id in page 1: the tag of the log."""
 _descriptors: dict[str, tuple[int, int]] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.store import checksums
-from gitindex.store.checksums import NO_LOG, UNTAGGED, Half, database_damage, log_tag
+from gitindex.store.checksums import NO_LOG, UNTAGGED, Half, database_damage, log_size, log_tag
 from gitindex.store.connection import Database, open_reader, open_writer
 
 WRONG = "facts.db-wal is not what was written"
@@ -165,3 +165,26 @@ def test_a_log_of_another_order_of_bytes_is_valid(path: str) -> None:
     assert not checksums._is_log_valid(f"{path}.gone")
     swapped = checksums._log_sum(">", b"\0\0\0\1\0\0\0\2", (0, 0))
     assert swapped == checksums._log_sum("<", b"\1\0\0\0\2\0\0\0", (0, 0)) == (1, 3)
+
+
+def test_a_log_that_is_begun_anew_counts_as_longer(path: str) -> None:
+    """Two writers: one moves the log of both, and the other begins it anew in the same state."""
+    first, second = open_writer(path), open_writer(path)
+    for text in ("one", "two", "three"):
+        note(first, text)
+    first.close()
+    log = Path(f"{path}-wal")
+    state, left, size = half(path), log_size(path, half(path)), log.stat().st_size
+    assert left == size > 0
+    note(second, "four")
+    assert half(path) == state
+    assert log.stat().st_size < size
+    begun = log_size(path, state)
+    assert begun > left
+    os.truncate(log, log.stat().st_size - 1)
+    assert log_size(path, state) < begun
+    os.truncate(log, 0)
+    assert log_size(path, state) == 0
+    shutil.rmtree(os.path.dirname(path))
+    assert log_size(path, state) == 0
+    second.close()
