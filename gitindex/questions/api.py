@@ -199,6 +199,19 @@ FORM = option(
     default="text",
     choices=("text", "json", "sarif"),
 )
+ANNOUNCED = (
+    option(
+        "--require",
+        "require",
+        "What announces one: version, changelog, or any of both.",
+        default="any",
+        choices=("any", "version", "changelog"),
+    ),
+    option("--version-file", "version_file", "The file that holds the version."),
+    option("--changelog", "changelog", "The changelog; any that is called so if left out."),
+)
+"""What decides whether an incompatible change was announced; `report` has the same."""
+
 QUESTION = Question(
     "api",
     "What changed in the exported surface: added, removed, signature changed.",
@@ -214,15 +227,7 @@ QUESTION = Question(
         option(
             "--check", "check", "Exit 1 for an incompatible change that nothing announces.", "flag"
         ),
-        option(
-            "--require",
-            "require",
-            "What announces one: version, changelog, or any of both.",
-            default="any",
-            choices=("any", "version", "changelog"),
-        ),
-        option("--version-file", "version_file", "The file that holds the version."),
-        option("--changelog", "changelog", "The changelog; any that is called so if left out."),
+        *ANNOUNCED,
         FORM,
     ),
     ask,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, argument, option
+from gitindex.questions.table import AT, LINES, Question, argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,7 @@ QUESTION = Question(
     "Who last changed each line of a file, as of a commit.",
     (
         argument("file", "A file of the tree.", kind="path"),
-        option("--from", "first", "The first line.", "integer", default=1, least=1),
-        option("--to", "last", "The last line; 0: all.", "integer"),
+        *LINES,
         AT,
     ),
     ask,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, argument, option
+from gitindex.questions.table import AT, LINES, Question, argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,8 +93,7 @@ QUESTION = Question(
     "Every name of a file that is bound, and where it leads.",
     (
         argument("file", "A file of the tree.", kind="path"),
-        option("--from", "first", "The first line.", "integer", default=1, least=1),
-        option("--to", "last", "The last line; 0: all.", "integer"),
+        *LINES,
         AT,
     ),
     ask,

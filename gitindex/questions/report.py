@@ -7,7 +7,13 @@ import re
 
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.lean import TYPE_CHECKING
-from gitindex.questions.api import api_rows, excused_changes, sarif_of_api, unchecked_fields
+from gitindex.questions.api import (
+    ANNOUNCED,
+    api_rows,
+    excused_changes,
+    sarif_of_api,
+    unchecked_fields,
+)
 from gitindex.questions.merge_check import dangling_fields
 from gitindex.questions.sarif import SarifResult, render_sarif
 from gitindex.questions.table import Question, argument, option
@@ -231,15 +237,10 @@ QUESTION = Question(
             choices=("markdown", "json", "sarif"),
         ),
         option("--check", "check", "Exit 1 if it breaks something that nothing announces.", "flag"),
-        option(
-            "--require",
-            "require",
-            "What announces an incompatible change: version, changelog, or any of both.",
-            default="any",
-            choices=("any", "version", "changelog"),
+        ANNOUNCED[0]._replace(
+            help="What announces an incompatible change: version, changelog, or any of both."
         ),
-        option("--version-file", "version_file", "The file that holds the version."),
-        option("--changelog", "changelog", "The changelog; any that is called so if left out."),
+        *ANNOUNCED[1:],
     ),
     ask,
     text,

@@ -177,6 +177,10 @@ SYMBOL = argument(
     most=512,
     wire=Wire(help="NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN"),
 )
+LINES = (
+    option("--from", "first", "The first line.", "integer", default=1, least=1),
+    option("--to", "last", "The last line; 0: all.", "integer"),
+)
 _CHOICES = {"at": AT, "staged": STAGED, "strict": STRICT}
 
 

@@ -85,13 +85,14 @@ class Project:
 
         What was derived for a tree grows with other questions; the first answer needed none of that.
         """
-        held = self.tree.table("receipts")
-        told = self.view.receipt()
-        if "footprint" in told:
-            told["footprint"] = held.setdefault((type(question), question), told["footprint"])
-            if len(held) > MAX_RECEIPTS:
-                del held[next(iter(held))]
-        return told
+        footprints = self.tree.table("receipts")
+        fields = self.view.receipt()
+        if "footprint" in fields:
+            key = type(question), question
+            fields["footprint"] = footprints.setdefault(key, fields["footprint"])
+            if len(footprints) > MAX_RECEIPTS:
+                del footprints[next(iter(footprints))]
+        return fields
 
     def definitions(self, name: str) -> list[Definition]:
         """Return every symbol with this name, ordered by path."""
