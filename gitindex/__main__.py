@@ -6,7 +6,7 @@ import os
 import sys
 
 from gitindex.base.errors import Exit, GitIndexError, shortage
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.cli.fast_path import run_everyday, take_globals
 
 if TYPE_CHECKING:

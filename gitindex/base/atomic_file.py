@@ -7,7 +7,7 @@ import time
 from errno import EFBIG, EINVAL, EISDIR, ENOENT, EOPNOTSUPP, EXDEV
 from stat import S_ISREG
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

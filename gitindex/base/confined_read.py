@@ -8,7 +8,7 @@ import stat
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

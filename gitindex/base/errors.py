@@ -1,6 +1,6 @@
 """The one error users see: a line, a hint, an exit code. Adapters translate into it."""
 
-from gitindex.base.lean import IntEnum
+from gitindex.base.light_types import IntEnum
 
 
 class Exit(IntEnum):

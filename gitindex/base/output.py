@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

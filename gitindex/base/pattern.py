@@ -5,7 +5,7 @@ Compiling the fifty on the way of a cold `gitindex search` took a sixth of it; m
 
 from __future__ import annotations
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

@@ -1,6 +1,6 @@
 """The vocabulary: every closed set of words, one line of meaning each. Refuses to hold logic."""
 
-from gitindex.base.lean import StrEnum
+from gitindex.base.light_types import StrEnum
 
 
 class IndexState(StrEnum):

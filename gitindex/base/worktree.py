@@ -7,7 +7,7 @@ import os
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 
 LLMC = ".llmc"
 """The public face of one worktree."""

@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.cli.commands import GROUP_HELP, resolve
 from gitindex.cli.parse import HelpWanted, parse
 from gitindex.questions.table import Question

@@ -6,7 +6,7 @@ import sys
 from textwrap import wrap
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.cli.commands import (
     FRONT,
     GROUP_HELP,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.cli.progress import patience, progress_bar
 from gitindex.cli.shown_path import named_path, named_place, shown_path
 from gitindex.questions.here import Here

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gitindex.base.errors import ObjectMissing
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract.policy import BINARY_PROBE, MAX_PROBED_BYTES, Policy, skip_content
 from gitindex.git.interface import Entry, Repository

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract.policy_secrets import is_secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gitindex.base.answers import FreshnessFields

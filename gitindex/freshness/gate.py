@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import BuildKind, GateStatus, NonOkReason, ProofOutcome
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import Progress

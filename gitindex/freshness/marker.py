@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import ProofOutcome, ProofReason
 from gitindex.base.worktree import canonical_root, worktree_at
 from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint

@@ -6,7 +6,7 @@ import os
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree, canonical_root, worktree_at

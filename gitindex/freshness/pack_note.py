@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.freshness.status_file import parse_object
 
 FILE = "packs.json"

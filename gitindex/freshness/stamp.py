@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionMarker, render_marker
 from gitindex.git.interface import blob_id

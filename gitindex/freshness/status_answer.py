@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.envelope import OverlayCoverage, edits_left_out, freshness_object
 from gitindex.freshness.fingerprint import SCHEMA_VERSION

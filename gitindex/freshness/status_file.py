@@ -7,7 +7,7 @@ import time
 from _json import make_scanner  # `json` itself brings `re` along: 5 ms of every prompt
 
 from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import IndexState
 
 if TYPE_CHECKING:

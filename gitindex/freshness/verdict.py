@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, ProofReason
 from gitindex.freshness.observation import DAMAGED, Failure, Observation
 

@@ -6,7 +6,7 @@ import os
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.filters import QUESTION, filter_overrides
 from gitindex.git.interface import object_id

@@ -6,7 +6,7 @@ import os
 import sys
 
 from gitindex.base.atomic_file import read_small
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.worktree import Worktree
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from zlib import crc32
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.digest import sha256
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import blob_sizes, clean_env, git_program, try_git
 from gitindex.git.config_files import may_be_anywhere

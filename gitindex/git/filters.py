@@ -8,7 +8,7 @@ the repository's configuration defines are overridden, and their files are compa
 from __future__ import annotations
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.worktree import worktree_at
 from gitindex.git.config_files import may_mention, own_files
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git, try_git

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from gitindex.base.digest import sha256
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.git.index_file import (
     ENTRIES,
     EXTENDED_FLAG,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.digest import sha1, sha256
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import select
 import time
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

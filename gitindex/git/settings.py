@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 

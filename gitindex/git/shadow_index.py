@@ -11,7 +11,7 @@ import os
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.checked_note import add_checksum, strip_checksum
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.git.command import try_git
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 
 MAX_PATTERNS = 2_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import check_result, clean_env, empty_tree, git_argv, try_git

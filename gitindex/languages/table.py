@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple, once
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, once
 
 if TYPE_CHECKING:
     from collections.abc import Collection

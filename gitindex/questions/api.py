@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import counted, path_fields, safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
 from gitindex.questions.sarif import SarifResult, render_sarif
 from gitindex.questions.table import Question, argument, option

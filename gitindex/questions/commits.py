@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, limit, option
 
 if TYPE_CHECKING:

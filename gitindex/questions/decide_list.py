@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, limit
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, Question, argument, option
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, Note, not_searched
 from gitindex.questions.table import (
     AT,

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager, nullcontext
 
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree, find_worktree
 
 if TYPE_CHECKING:

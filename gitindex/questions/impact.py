@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from gitindex.base.escape import counted, path_fields, safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import STAGED, unchecked_fields, unchecked_lines
 from gitindex.questions.graph import DEPTH
 from gitindex.questions.ink import Aside, Note

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import path_fields, safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import FORM
 from gitindex.questions.ink import Aside
 from gitindex.questions.sarif import SarifResult, render_sarif

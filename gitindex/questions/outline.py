@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import counted
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import signature
 from gitindex.questions.table import AT, Question, Wire, argument, option, wired
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from gitindex.base.escape import counted, path_fields, safe_text
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import (
     ANNOUNCED,
     api_rows,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.lean import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.lean import TYPE_CHECKING
+from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import missing, signature, warnings
 from gitindex.questions.table import AT, Param, Question, Wire, argument, limit, option, wired
 

@@ -7,7 +7,7 @@ from itertools import count, groupby
 from operator import itemgetter
 from typing import Any
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.plain import AGAIN
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts

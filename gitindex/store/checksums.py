@@ -26,7 +26,7 @@ from struct import unpack
 from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.lean import TYPE_CHECKING, IntEnum, NamedTuple, Suppress
+from gitindex.base.light_types import TYPE_CHECKING, IntEnum, NamedTuple, Suppress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of

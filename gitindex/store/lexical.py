@@ -15,7 +15,7 @@ import tantivy
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import CorruptStore, StoreError
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import FactsKey
 from gitindex.store.checksums import (
@@ -341,7 +341,7 @@ class LexicalReader:
         with _translated():
             query = tantivy.Query.boolean_query(clauses)
             found = self._searcher.search(query, max(1, limit), count=False)
-            made = tuple.__new__  # hundreds for a query: the lean tuples' own constructor is slower
+            made = tuple.__new__  # hundreds for a query: a light tuple's constructor is slower
             return [made(BlobHit, (self._key(address), score)) for score, address in found.hits]
 
     def _key(self, address: tantivy.DocAddress) -> FactsKey:

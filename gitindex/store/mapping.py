@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.extract.terms import parts_of, words_of
 from gitindex.git.commit_objects import read_commit
 from gitindex.git.interface import Repository

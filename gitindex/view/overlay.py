@@ -11,7 +11,7 @@ from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.digest import sha256
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import BUILDING, READY, Worktree
 from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope

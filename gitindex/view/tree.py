@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.tree_edit import undo_unfinished
 from gitindex.base.vocabulary import EditScope, FreshnessState, SkipReason
 from gitindex.base.worktree import Worktree

@@ -6,7 +6,7 @@ import codecs
 from io import BytesIO
 from itertools import accumulate
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 
 SAMPLE = 4096

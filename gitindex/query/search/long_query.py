@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gitindex.base.escape import counted
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import words_of
 from gitindex.query.search.query_text import (

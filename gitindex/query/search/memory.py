@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.generated import is_generated
 from gitindex.query.search.definition_rows import DefinitionMemory, FileDefinitions

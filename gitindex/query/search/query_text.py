@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import PathKind
 from gitindex.extract.terms import terms_of, words_of

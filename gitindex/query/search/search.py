@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import path_fields
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Collector, with_facts

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from gitindex.base.lean import NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
 from gitindex.query.search.chunks import STEP

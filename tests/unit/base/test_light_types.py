@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from gitindex.base import lean as values
+from gitindex.base import light_types as values
 
 
 class Plain(typing.NamedTuple):
