@@ -27,7 +27,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.claims.answer import _JUDGES
 from gitindex.query.claims.evidence import ClaimTree, ClaimVerdict
 from gitindex.query.claims.grammar import Claim
-from gitindex.query.names.source import Definition
+from gitindex.query.names.model import Definition
 from gitindex.view.tree import open_tree
 
 SAMPLE = int(os.environ.get("CLAIMS_SAMPLE", "1000"))

@@ -28,9 +28,8 @@ from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.callgraph.walk import is_drawn
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import State
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.model import Definition, FileNames, State
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import TreeView, open_tree
 

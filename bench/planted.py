@@ -29,7 +29,7 @@ from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import find_dangling
 from gitindex.query.impact.surface import find_surface
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.model import Definition, FileNames
 from gitindex.view.tree import TreeChoice, open_tree
 
 SEED = 23

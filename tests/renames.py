@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
-from gitindex.edit.apply import apply_edits
-from gitindex.edit.rename import RenameRequest, plan_rename
+from gitindex.edit.rename import RenameRequest, apply_edits, plan_rename
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.symbols import SymbolQuery, list_symbols

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.kinds import TYPES
-from gitindex.query.names.chains import read_chain
+from gitindex.query.names.expressions import read_chain
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ExpressionPlace
-from gitindex.query.names.mentions import look
+from gitindex.query.names.model import Definition, ExpressionPlace, FileNames, enclosing
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.query.names.texts import look
 
 MAX_CUTS = 4
 """Places where a name is taken apart, to look for its parts."""

@@ -13,12 +13,20 @@ from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import Layer, Tier
 from gitindex.edit.patch import FileEdit
 from gitindex.languages.facts import Import, Occurrence, Use
-from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.finder import Finder, Found
-from gitindex.query.names.meanings import Meaning, State
+from gitindex.query.names.model import (
+    ELSEWHERE,
+    UNBOUND,
+    At,
+    FileNames,
+    Meaning,
+    PlaceClass,
+    Site,
+    State,
+    make_site,
+)
+from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import ELSEWHERE, UNBOUND, At, PlaceClass, Site, make_site
-from gitindex.query.names.source import FileNames
 
 _CALLED = frozenset(
     {

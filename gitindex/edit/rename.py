@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
+from gitindex.base.tree_edit import FileChange, change_files
 from gitindex.base.vocabulary import OccurrenceClass, Tier, Why
-from gitindex.edit.bases import called_by_bases
+from gitindex.base.worktree import Worktree
 from gitindex.edit.by_text import built_names
+from gitindex.edit.library import called_by_bases
 from gitindex.edit.modules import (
     beside,
     find_module,
@@ -25,14 +27,13 @@ from gitindex.edit.new_name import check_new, clashes, module_taken, taken
 from gitindex.edit.patch import FileEdit, RenamePlace, diff, edits_of, spelled
 from gitindex.languages.implicit_calls import called_without_name
 from gitindex.query.absence import FoundPlace, Partition, partition_of
-from gitindex.query.names.builtins import BUILTINS
-from gitindex.query.names.dispatch import linked
+from gitindex.query.names.dispatch import is_fixture, linked
 from gitindex.query.names.finder import Finder, Found
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.model import Definition, FileNames
+from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.targets import find_target
-from gitindex.query.names.used_unnamed import is_fixture
 from gitindex.query.references import definition_fields, site_fields
 from gitindex.view.tree import TreeView
 
@@ -331,3 +332,16 @@ def _is_shorthand(project: Project, place: RenamePlace, name: str) -> bool:
         return False
     line = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
     return not line.startswith((b"import", b"export"))
+
+
+def apply_plan(view: TreeView, plan: RenamePlan) -> dict[str, Any]:
+    """Write a plan that nothing blocks; returns its answer, which says whether it was applied."""
+    if plan.blocked:
+        return plan.answer
+    apply_edits(view.worktree, plan.edits)
+    return plan.answer | {"applied": True}
+
+
+def apply_edits(worktree: Worktree, edits: list[FileEdit]) -> None:
+    """Write all edits, or leave every file as it was. `.git` is never touched."""
+    change_files(worktree, [FileChange(*edit) for edit in edits])

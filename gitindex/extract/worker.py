@@ -39,16 +39,15 @@ def extract(request: WorkRequest) -> tuple[bytes, bytes, bytes]:
 
 def _answer(request: WorkRequest) -> bytes:
     """Return the answer to a question. Imports what it needs, which a refresh does not."""
-    from gitindex.languages.scopes.flow import FLOW
-    from gitindex.languages.scopes.model import KINDS_AT
+    from gitindex.languages.scopes.model import FLOW, KINDS_AT
 
     data, language, question = request.data, request.language, request.question
     if question.startswith(KINDS_AT):
-        from gitindex.languages.scopes.comments_and_strings import read_kinds
+        from gitindex.languages.scopes.replies import read_kinds
 
         return read_kinds(data, language, question[len(KINDS_AT) :])
     if question == FLOW:
-        from gitindex.languages.scopes.read_flow import read_flow
+        from gitindex.languages.scopes.replies import read_flow
 
         return read_flow(data, language)
     from gitindex.languages.slicing.question import answer

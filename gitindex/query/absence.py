@@ -17,25 +17,32 @@ from gitindex.base.vocabulary import (
 )
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
+from gitindex.query.names.dispatch import is_registered, reason_used_unnamed
 from gitindex.query.names.finder import Finder, Found
-from gitindex.query.names.meanings import ECMA
-from gitindex.query.names.mentions import MentioningFile, look, look_left_out
-from gitindex.query.names.project import Project
-from gitindex.query.names.respelled import is_respelled
-from gitindex.query.names.sites import (
+from gitindex.query.names.model import (
     BUDGET,
+    ECMA,
     ELSEWHERE,
     KEY,
     STRING,
     UNBOUND,
     At,
+    Definition,
     PlaceClass,
     Site,
+    family_of,
 )
-from gitindex.query.names.source import Definition, family_of
+from gitindex.query.names.project import Project
 from gitindex.query.names.targets import NAME, ReferenceTarget
-from gitindex.query.names.texts import Texts, kind_of, places_without_verdict
-from gitindex.query.names.used_unnamed import is_registered, reason_used_unnamed
+from gitindex.query.names.texts import (
+    MentioningFile,
+    Texts,
+    is_respelled,
+    kind_of,
+    look,
+    look_left_out,
+    places_without_verdict,
+)
 from gitindex.view.tree import TreeView
 
 MAX_LINE = 200

@@ -13,15 +13,13 @@ from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.absence import MAX_LINE, partition_target
-from gitindex.query.names.dispatch import linked
+from gitindex.query.names.dispatch import decorators, is_registered, linked
 from gitindex.query.names.finder import Finder, Found
-from gitindex.query.names.known import coverage, kin
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.model import Definition, Site, make_site
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site, make_site
-from gitindex.query.names.source import Definition
+from gitindex.query.names.semantic import coverage, kin
 from gitindex.query.names.targets import DeclaredPlace, ReferenceTarget, find_target
-from gitindex.query.names.used_unnamed import decorators, is_registered
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.languages.facts import Occurrence
-    from gitindex.query.names.places import Binder
-    from gitindex.query.names.source import FileNames
+    from gitindex.query.names.binder import Binder
+    from gitindex.query.names.model import FileNames
     from gitindex.questions.here import Here
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
@@ -56,7 +56,7 @@ def _target(binder: Binder, source: FileNames, place: Occurrence) -> dict[str, A
     """Return where a name leads: the likeliest definition, or the declaration of a variable."""
     from gitindex.base.escape import path_fields, safe_text
     from gitindex.languages.facts import Use
-    from gitindex.query.names.known import known_at
+    from gitindex.query.names.semantic import known_at
     from gitindex.query.names.targets import declarations, rank
 
     known = known_at(binder.project, source.path, place.line, place.column)

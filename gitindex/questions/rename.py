@@ -20,8 +20,7 @@ MAY_WRITE = "gitindex.mcp.write"
 
 def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Return the patch with its proof; with `apply`, write it if nothing blocks it."""
-    from gitindex.edit.apply import apply_plan
-    from gitindex.edit.rename import RenameRequest, plan_rename
+    from gitindex.edit.rename import RenameRequest, apply_plan, plan_rename
 
     included = tuple(map(here.placed, asked["include"])), asked["include_possible"]
     wanted = RenameRequest(here.placed(asked["symbol"]), asked["new"], *included)

@@ -7,10 +7,9 @@ import time
 
 import pytest
 
-from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.model import FileScopes
+from gitindex.languages.scopes.model import FileScopes, Part
 from gitindex.languages.syntax.extract import extract_scopes
-from gitindex.query.names.chains import read_chain
+from gitindex.query.names.expressions import read_chain
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import open_tree
 from tests.support import Repo

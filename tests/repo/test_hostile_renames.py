@@ -14,8 +14,7 @@ from subprocess import run
 from typing import Any
 
 from gitindex.base.errors import GitIndexError
-from gitindex.edit.apply import apply_plan
-from gitindex.edit.rename import RenameRequest, plan_rename
+from gitindex.edit.rename import RenameRequest, apply_plan, plan_rename
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 

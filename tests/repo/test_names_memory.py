@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gitindex.freshness.envelope import MAX_EXTRACTED
 from gitindex.query.names.memory import Memory, RecentSearches, TreeMemory
-from gitindex.query.names.mentions import look
 from gitindex.query.names.project import Project
+from gitindex.query.names.texts import look
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import open_tree

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.edit.apply import apply_edits
 from gitindex.edit.patch import FileEdit, diff
-from gitindex.edit.rename import RenameRequest, plan_rename
+from gitindex.edit.rename import RenameRequest, apply_edits, plan_rename
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import open_tree
 from tests.mcp_client import Inside

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitindex.query.names import spellings
+from gitindex.query.names import project
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import open_tree
 from tests.support import Repo
@@ -62,7 +62,7 @@ def test_names_that_nothing_spells_otherwise_are_complete(respelled: Repo, name:
 
 def test_a_list_of_all_says_the_same(respelled: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: _ask(respelled, name)["reasons"] for name in RESPELLED}
-    monkeypatch.setattr(spellings, "MANY", 0)
+    monkeypatch.setattr(project, "MANY", 0)
     assert {name: _ask(respelled, name)["reasons"] for name in RESPELLED} == before
 
 
@@ -91,4 +91,4 @@ def test_python_means_what_is_taken_for_it(respelled: Repo) -> None:
     ],
 )
 def test_plain_is_what_compilers_read(text: str, meant: str) -> None:
-    assert spellings.plain(text) == meant
+    assert project.plain(text) == meant

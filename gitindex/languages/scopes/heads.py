@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gitindex.languages.scopes.chains import read_parts
+from gitindex.languages.scopes.expressions import read_parts
 from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE
 
 if TYPE_CHECKING:

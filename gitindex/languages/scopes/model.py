@@ -1,14 +1,122 @@
-"""The scopes of one file and what they declare. Pure: imports no parser."""
+"""The scopes of one file, what they declare, and how values flow in it. Pure: imports no parser."""
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gitindex.languages.scopes.bound import Bound, DeclaredType, Part, to_parts, to_type
 from gitindex.languages.scopes.packed import ScopesReader, plain_links, read_links
+
+WHOLE, EACH = -1, -2
+"""What of a value a name takes: all of it, each element; or the n-th item."""
+
+
+LITERAL = '"'
+"""The name of a part that is a literal: its members are of the language."""
+
+
+class Part(NamedTuple):
+    """One link of a chain: `name`, or `name(…)`. An empty name means that it cannot be parsed."""
+
+    name: str
+    called: bool
+    load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
+
+
+NAMED, POINTER, LISTED, STRUCT, OTHER = range(5)
+"""Forms of types: a name, a pointer, elements, a Go struct without embedded fields, any other."""
+
+
+class DeclaredType(NamedTuple):
+    """The type that is declared for a name."""
+
+    at: int  # where it stands
+    form: int
+    parts: tuple[Part, ...] = ()  # of a named type
+    inner: DeclaredType | None = None  # what a pointer points to, the type of elements
+
+    def target(self) -> DeclaredType:
+        """Return what a pointer leads to; any other type as it is."""
+        return self.inner.target() if self.form == POINTER and self.inner else self
+
+    def has_no_name(self) -> bool:
+        """Return whether its members are not those of a type with a name."""
+        return self.form in (LISTED, STRUCT)
+
+
+class Bound(NamedTuple):
+    """How a name gets its value: by its type, or from an expression or a part of it."""
+
+    annotation: str = ""
+    value: str = ""
+    pick: int = WHOLE  # or each element, or the n-th of a tuple
+    parts: tuple[Part, ...] = ()  # the value as a chain of the tree; empty for any other value
+    type: DeclaredType | None = None  # in NOMINAL languages, which have no annotation
+
+
+def to_parts(rows: Any) -> tuple[Part, ...]:
+    """Return the chain of a payload; empty if there is none."""
+    return tuple(Part(*row) for row in rows or ())
+
+
+def to_type(row: Any, base: int) -> DeclaredType | None:
+    """Return the declared type of a payload, which stands at an offset."""
+    if row is None:
+        return None
+    at, form, told = row
+    inner = to_type(told, base) if isinstance(told, list) else None
+    return DeclaredType(base + at, form, () if inner else dotted(told), inner)
+
+
+def dotted(name: str) -> tuple[Part, ...]:
+    """Return the chain of a dotted name."""
+    return tuple(Part(part, False) for part in name.split(".") if part)
+
+
+FLOW = b"flow"
+"""The request to a worker for the flow of a text."""
+
+FLOWING = frozenset({"python", "javascript", "typescript", "tsx"})
+"""Languages that have a flow query."""
+
+Span = tuple[int, int]
+
+
+class ContainerItem(NamedTuple):
+    """`container[key] = value`."""
+
+    at: int
+    container: str
+    key: str
+    value: Span
+
+
+class FileFlow:
+    """The value flow of one file."""
+
+    def __init__(self, payload: bytes, data: bytes) -> None:
+        told = json.loads(payload)
+        self._data = data
+        self.returns: list[Span] = [(start, end) for start, end in told["returns"]]
+        self.calls: list[Span] = [(start, end) for start, end in told["calls"]]
+        self.implicit: list[tuple[list[str], Span]] = [
+            (methods, (start, end)) for methods, start, end in told["implicit"]
+        ]
+        self.decorators: dict[int, list[Span]] = {}
+        for at, start, end in told["decorated"]:
+            self.decorators.setdefault(at, []).append((start, end))
+        self.items = [
+            ContainerItem(at, name, key, (start, end))
+            for at, name, key, start, end in told["items"]
+        ]
+
+    def text(self, span: Span) -> str:
+        """Return the text of an expression."""
+        return self._data[span[0] : span[1]].decode("utf-8", "replace")
+
 
 KINDS_AT = b"kinds:"
 """Start of the request for the kinds of some offsets, which follow as JSON."""

@@ -8,12 +8,13 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gitindex.languages.scopes.bound import EACH, WHOLE
-from gitindex.languages.scopes.chains import names_within, read_parts
-from gitindex.languages.scopes.declared import (
+from gitindex.languages.scopes.comments_and_strings import QUIET, keep_quiet, nested
+from gitindex.languages.scopes.expressions import (
     VALUES,
     is_unnamed,
     literal_type,
+    names_within,
+    read_parts,
     read_type,
     type_of,
     visible_from,
@@ -22,16 +23,17 @@ from gitindex.languages.scopes.heads import read_exports, read_heads
 from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
+    EACH,
     FUNCTION,
     KINDS,
     MARKS,
     NOMINAL,
     OFFSETS,
     OUTER,
+    WHOLE,
     nest_ranges,
 )
 from gitindex.languages.scopes.packed import ScopesWriter
-from gitindex.languages.scopes.strings import QUIET, keep_quiet, nested
 from gitindex.languages.syntax.parser import query_matches
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from gitindex.query.absence import partition
 from gitindex.query.callgraph.notes import file_notes, note_fields
 from gitindex.query.callgraph.walk import CallEdge, CallNode, GraphQuery, Walk, node_order
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.known import coverage
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.semantic import coverage
 from gitindex.semantic.coverage import layer_fields
 from gitindex.view.tree import TreeView
 

@@ -6,15 +6,20 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.bound import WHOLE
-from gitindex.languages.scopes.flow import FileFlow, Span
-from gitindex.languages.scopes.model import MODULE, Declaration, FileScopes
+from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileFlow, FileScopes, Span
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.query.names.chains import closing, split_top
-from gitindex.query.names.expressions import Expression, read_expression
+from gitindex.query.names.expressions import Expression, closing, read_expression, split_top
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA, ExpressionPlace, Meaning, State, Value, ValueKind
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.model import (
+    ECMA,
+    Definition,
+    ExpressionPlace,
+    FileNames,
+    Meaning,
+    State,
+    Value,
+    ValueKind,
+)
 
 MAX_STEPS = 10
 """Maximum steps from one expression to the next."""

@@ -14,12 +14,10 @@ from gitindex.languages.scopes.model import COMPILED
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
 from gitindex.query.callgraph.flow import ValueFlow
 from gitindex.query.callgraph.notes import GraphNote
-from gitindex.query.names.builtins import METHODS
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.known import known_uses
-from gitindex.query.names.meanings import Meaning, State
-from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.model import Definition, FileNames, Meaning, Site, State
+from gitindex.query.names.names import METHODS
+from gitindex.query.names.semantic import known_uses
 from gitindex.query.names.targets import ReferenceTarget, find_target
 
 MAX_DEPTH = 10

@@ -15,7 +15,7 @@ from gitindex.extract.policy_secrets import is_secret
 from gitindex.extract.terms import decode_text
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.source import Definition
+from gitindex.query.names.model import Definition
 from gitindex.query.names.targets import find_target
 from gitindex.query.references import MAX_LIMIT, ReferenceQuery, find_references
 from gitindex.query.symbols import suggestions

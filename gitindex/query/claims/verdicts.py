@@ -22,7 +22,7 @@ from gitindex.query.claims.evidence import (
     definition_row,
     rows_of,
 )
-from gitindex.query.names.source import Definition
+from gitindex.query.names.model import Definition
 from gitindex.query.references import MAX_LIMIT
 
 TEST_DEPTH = 4

@@ -15,7 +15,7 @@ from gitindex.base.vocabulary import Assumption
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.absence import Partition, partition
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.source import Definition
+from gitindex.query.names.model import Definition
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
 MAX_FILES = 4

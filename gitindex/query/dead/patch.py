@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 
 from gitindex.base.vocabulary import FactsStatus
+from gitindex.query.names.model import Definition
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
 
 Span = tuple[int, int]
 

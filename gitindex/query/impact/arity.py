@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gitindex.query.names.chains import closing, split_top
+from gitindex.query.names.expressions import closing, split_top
 
 _PLAIN = re.compile(r"\s+")
 _WORD = re.compile(r"^[\w$]+$")

@@ -8,11 +8,10 @@ from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
 from gitindex.query.impact.fixtures import fixture_users, is_shared
+from gitindex.query.names.dispatch import is_fixture
 from gitindex.query.names.finder import Finder
+from gitindex.query.names.model import Definition, Site, enclosing
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition, enclosing
-from gitindex.query.names.used_unnamed import is_fixture
 from gitindex.view.tree import BLOBS_NAMED
 
 MAX_EXAMINED = 400

@@ -17,8 +17,8 @@ from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
+from gitindex.query.names.model import Definition, FileNames
 from gitindex.query.names.project import LISTED, rows_of
-from gitindex.query.names.source import Definition, FileNames
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 

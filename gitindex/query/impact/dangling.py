@@ -20,10 +20,8 @@ from gitindex.languages.table import TEXT
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.offers import Offer, exports_of, names_of, offers_of
 from gitindex.query.impact.standing import BROKEN, FINE, UNSURE, Judge, Standing
-from gitindex.query.names.meanings import ECMA, STRICT
-from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.written import words_of_file, words_of_import
+from gitindex.query.names.model import ECMA, STRICT, Definition, FileNames, Site
+from gitindex.query.names.project import words_of_file, words_of_import
 
 MAX_LOST = 400
 """Lost names that one change may have; the rest is not examined."""

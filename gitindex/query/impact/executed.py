@@ -17,7 +17,7 @@ from gitindex.git.interface import blob_id
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.source import FileNames, enclosing
+from gitindex.query.names.model import FileNames, enclosing
 from gitindex.store.coverage_data import MAX_BYTES, CoverageData, Executed, read_coverage
 
 MAX_PATHS = 200

@@ -6,9 +6,9 @@ import os
 import re
 
 from gitindex.languages.syntax.kinds import FUNCTIONS
+from gitindex.query.names.dispatch import fixture_decorator
+from gitindex.query.names.model import Definition
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition
-from gitindex.query.names.used_unnamed import fixture_decorator
 
 _NAMED = re.compile(r"\bname\s*=\s*[\"'](\w+)[\"']")
 _EVERYWHERE = re.compile(r"\bautouse\s*=\s*True\b")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.query.names.project import Project
-from gitindex.query.names.written import WrittenImport, words_of_file
+from gitindex.query.names.project import Project, WrittenImport, words_of_file
 
 _PYTHON = (".py", ".pyi", ".pyx")
 

@@ -15,7 +15,7 @@ from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import Dangling, find_dangling
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.model import Definition, FileNames
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 

@@ -12,8 +12,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.arity import Parameter, misfit, read_call, read_parameters
 from gitindex.query.impact.change import Difference, TreeChange
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition
+from gitindex.query.names.model import Definition, Site
 
 _PLAIN = re.compile(r"@(staticmethod|classmethod)\b")
 _SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)

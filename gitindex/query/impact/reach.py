@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import Tier
 from gitindex.query.impact.change import ChangedSymbol, Difference, TreeChange
 from gitindex.query.impact.importers import Importers
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.source import Definition, place_of
+from gitindex.query.names.model import Definition, place_of
 
 if TYPE_CHECKING:
     from gitindex.base.answers import ImpactAnswer

@@ -10,19 +10,20 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.names.builtins import BUILTINS
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import (
+from gitindex.query.names.model import (
     ECMA,
     STRICT,
     UNKNOWN,
+    Definition,
     ExpressionPlace,
+    FileNames,
     Meaning,
     State,
     Value,
     ValueKind,
 )
-from gitindex.query.names.source import Definition, FileNames
+from gitindex.query.names.names import BUILTINS
 
 _GO_WORDS = """
 append cap clear close complex copy delete imag len make max min new panic print println real recover

@@ -16,9 +16,8 @@ from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.offers import exports_of
 from gitindex.query.impact.standing import Judge
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA
+from gitindex.query.names.model import ECMA, Definition, FileNames
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
 
 _LANGUAGES = """
 python javascript typescript tsx go rust java kotlin scala csharp swift php ruby c cpp

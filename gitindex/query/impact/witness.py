@@ -12,10 +12,8 @@ from gitindex.query.impact.arity import CallArguments, Parameter, misfit, read_p
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.surface import EXPORT, SurfaceChange, SurfaceKind
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.meanings import ECMA
+from gitindex.query.names.model import ECMA, Definition, Site
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site
-from gitindex.query.names.source import Definition
 
 MAX_WITNESSES = 50
 """Incompatible changes whose callers are looked for; more of them get a generated use."""

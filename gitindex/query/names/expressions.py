@@ -1,4 +1,4 @@
-"""Parse expressions from the right: a name, a member, a call, an element, or alternatives."""
+"""Parse text that trees do not cover: chains, annotations, signatures, expressions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,129 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
-from gitindex.query.names.chains import closing, split_top
+from gitindex.languages.scopes.model import LITERAL, Bound, Part
+from gitindex.query.names.model import Definition
+
+MAX_LOOK = 4_000
+"""Bytes to search for a matching bracket, or for anything else."""
+
+_WORD = compile_later(r"[^\W\d][\w$]*|\$[\w$]*")
+_PREFIX = compile_later(r"^(?:await|new|yield|return|typeof|cast)\s+")
+_STEP = compile_later(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
+_LOADS = ("require", "import")
+_LITERAL = compile_later(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
+_BRACKETS = str.maketrans("([{<", ")]}>")
+
+
+UNREADABLE = Part("", False)
+
+
+def read_chain(text: str) -> list[Part] | None:
+    """Parse an expression that is one chain; None for any other."""
+    text = text.strip().rstrip(";").strip()
+    while match := _PREFIX.match(text):
+        text = text[match.end() :]
+    if text[:1] == "(" and closing(text, 0) == len(text) - 1:
+        return read_chain(text[1:-1])
+    if text[:1] in ('"', "'", "`", "[", "{") or text[:1].isdigit():
+        return [Part(LITERAL, False)]
+    parts: list[Part] = []
+    at = 0
+    while match := _WORD.match(text, at):
+        end = match.end()
+        at, called = _after_calls(text, end)
+        parts.append(Part(match.group(), called, load=_load(match.group(), text[end:at])))
+        step = _STEP.match(text, at)
+        if not step:
+            return parts if not text[at:].strip(" !") else None
+        at = step.end()
+    return None
+
+
+def _load(name: str, arguments: str) -> str:
+    """Return the module that a call names, as `require('./x')` does; empty for any other call."""
+    match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
+    return match.group(2) if match else ""
+
+
+def cast_type(text: str, language: str) -> str:
+    """Return the type of TypeScript's `x as T`; empty without one."""
+    _, cast, told = text.rpartition(" as ")
+    return told.rstrip("; )") if cast and language in ("javascript", "typescript", "tsx") else ""
+
+
+def closing(text: str, at: int) -> int:
+    """Return the index of the bracket that closes the one at `at`, or the text's length."""
+    opener = text[at]
+    closer = opener.translate(_BRACKETS)
+    depth = 0
+    for here in range(at, min(len(text), at + MAX_LOOK)):
+        char = text[here]
+        depth += (char == opener) - (char == closer)
+        if depth == 0:
+            return here
+    return len(text)
+
+
+def split_top(text: str, separator: str) -> Iterator[str]:
+    """Yield the parts between separators that are outside brackets and quotes."""
+    depth = start = 0
+    quote = ""
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'`":
+            quote = char
+        elif char in "([{<":
+            depth += 1
+        elif char in ")]}" or (char == ">" and text[at - 1 : at] not in ("=", "-")):
+            depth -= 1
+        elif char == separator and depth <= 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _after_calls(text: str, at: int) -> tuple[int, bool]:
+    """Return the end of the arguments and type arguments after a name, and whether it is called."""
+    called = False
+    while at < len(text):
+        if text[at] == "(":
+            at, called = closing(text, at) + 1, True
+        elif (
+            text[at] == "<"
+            and (end := closing(text, at)) < len(text)
+            and text[end + 1 :][:1] == "("
+        ):
+            at = end + 1
+        else:
+            break
+    return at, called
+
+
+_VALUE = compile_later(
+    r"^(?:[\w@]+\s+)*?[\"'\w$#]+[?!]?\s*(?::\s*(?!=)(.*?))?\s*(?:(?<![=!<>])=(?![=>])\s*(.*))?$",
+    re.DOTALL,
+)
+
+
+def declared(definition: Definition) -> Bound:
+    """Return the annotation and value of a variable, from its signature."""
+    match = _VALUE.match(definition.signature)
+    return Bound(match.group(1) or "", match.group(2) or "") if match else Bound()
+
+
+def returned(signature: str) -> str:
+    """Return the result annotation of a function; empty without one."""
+    opened = signature.find("(")
+    if opened < 0:
+        return ""
+    rest = signature[closing(signature, opened) + 1 :].strip()
+    return rest[2:].strip() if rest[:2] == "->" else rest[1:].strip() if rest[:1] == ":" else ""
+
 
 MAX_TEXT = 2_000
-_PREFIX = compile_later(r"^(?:await|new|return)\s+")
+_BEFORE_VALUE = compile_later(r"^(?:await|new|return)\s+")
 _CHOICE = compile_later(r"^(.*?)\s+if\s.*?\selse\s+(.*)$", re.DOTALL)
 _OPENERS = {")": "(", "]": "["}
 
@@ -48,7 +167,7 @@ def read_expression(text: str) -> Iterator[Expression]:
 
 def _inside(text: str) -> list[str] | None:
     """Return the expressions that a text is one of; None if it is one itself."""
-    if match := _PREFIX.match(text):
+    if match := _BEFORE_VALUE.match(text):
         return [text[match.end() :]]
     if text[0] == "(" and closing(text, 0) == len(text) - 1:
         return [text[1:-1]]

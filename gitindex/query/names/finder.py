@@ -11,16 +11,11 @@ from gitindex.base.vocabulary import FactsStatus, OccurrenceClass, Tier
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL, TYPED
 from gitindex.languages.syntax.kinds import SPACES
-from gitindex.query.names.builtins import BUILTINS
-from gitindex.query.names.defaults import default_names, locals_of
-from gitindex.query.names.dispatch import Dispatch, Kin, linked, naming_families
-from gitindex.query.names.known import KnownReferences, current_paths
-from gitindex.query.names.meanings import ECMA, Meaning, State
+from gitindex.query.names.binder import QUALIFIED, Binder
+from gitindex.query.names.dispatch import Dispatch, Kin, is_fixture, linked, naming_families
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.mentions import of_annotations, of_exports
-from gitindex.query.names.places import QUALIFIED, Binder
-from gitindex.query.names.project import Project
-from gitindex.query.names.sites import (
+from gitindex.query.names.model import (
+    ECMA,
     ELSEWHERE,
     KEY,
     NOT_PARSED,
@@ -28,12 +23,19 @@ from gitindex.query.names.sites import (
     UNBOUND,
     UNLIKELY,
     At,
+    Definition,
+    FileNames,
+    Meaning,
     PlaceClass,
     Site,
+    State,
     make_site,
 )
-from gitindex.query.names.source import Definition, FileNames
-from gitindex.query.names.used_unnamed import is_fixture
+from gitindex.query.names.modules import default_names, locals_of
+from gitindex.query.names.names import BUILTINS
+from gitindex.query.names.project import Project
+from gitindex.query.names.semantic import KnownReferences, current_paths
+from gitindex.query.names.texts import of_annotations, of_exports
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20

@@ -13,9 +13,8 @@ from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.imports import Resolver
-from gitindex.languages.scopes.flow import FLOW, FileFlow
-from gitindex.languages.scopes.model import KINDS_AT, FileScopes, TextKind
-from gitindex.query.names.source import FileNames, LiveFile, Text
+from gitindex.languages.scopes.model import FLOW, KINDS_AT, FileFlow, FileScopes, TextKind
+from gitindex.query.names.model import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
 MAX_CACHED = 50_000

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED
 from gitindex.languages.syntax.kinds import SPACES
-from gitindex.query.names.chains import read_chain
-from gitindex.query.names.meanings import (
+from gitindex.query.names.expressions import read_chain
+from gitindex.query.names.model import (
     ECMA,
     OUTSIDE,
     STRICT,
     UNKNOWN,
+    Definition,
+    FileNames,
     Meaning,
     Module,
     State,
@@ -22,7 +24,6 @@ from gitindex.query.names.meanings import (
     module,
 )
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
 
 _MANY = 3
 """Files of a package that are examined one by one; with more, only those that define the name."""
@@ -380,3 +381,62 @@ class Includes:
             lines.setdefault(name.rpartition("/")[2], {})[name] = users
         notes["includes"] = lines
         return lines
+
+
+def default_names(modules: Modules, targets: Iterable[Definition], names: list[str]) -> list[str]:
+    """Return the names that importers give to a module's default export."""
+    project, found = modules.project, list[str]()
+    for target in targets:
+        source = project.source(target.path)
+        if source is None or source.language not in ECMA:
+            continue
+        renamed = modules.renamed(source)
+        for out in ("default", EXPORTED_WHOLE):
+            if renamed.get(out) == target.name:
+                found += [
+                    *([out] if out == "default" else []),
+                    *locals_of(project, target.path, out),
+                ]
+    return [name for name in dict.fromkeys(found) if name not in names]
+
+
+def locals_of(project: Project, path: str, out: str) -> list[str]:
+    """Return the local names of a module's default export, or of a whole CommonJS module."""
+    bound = _bound(project, ("default", "*") if out == EXPORTED_WHOLE else ("default",))
+    homes = [path]
+    for home in homes:  # grows during the loop: files that re-export the default
+        homes += [
+            importer
+            for importer, there, local, paths in bound
+            if there == local == "default" and home in paths and importer not in homes
+        ]
+    return [
+        local
+        for _, _, local, paths in bound
+        if local != "default" and any(home in paths for home in homes)
+    ]
+
+
+def _bound(
+    project: Project, listed: tuple[str, ...]
+) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    """Return imports of some names: the importer, the name, what it is called there, the files."""
+    view = project.view
+    view.ensure_facts()
+    importers = {
+        os.fsdecode(row[0])
+        for name in listed
+        for row in view.rows(
+            "SELECT DISTINCT l.path FROM {imports} i JOIN {live} l ON l.blob_id=i.blob_id"
+            f" WHERE i.names LIKE '%[\"{name}\",%'"
+        )
+    }
+    project.load(importers)
+    sources = [s for s in map(project.source, sorted(importers)) if s and s.language in ECMA]
+    return [
+        (source.path, there, local, project.resolve(source, item))
+        for source in sources
+        for item in source.imports
+        for there, local in item.names
+        if there in listed and local != "*"
+    ]

@@ -4,27 +4,174 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
+from gitindex.base.pattern import compile_later
 from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
-from gitindex.languages.scopes.flow import FLOWING, FileFlow
-from gitindex.languages.scopes.model import SCOPED, FileScopes, TextKind
+from gitindex.languages.scopes.model import FLOWING, SCOPED, FileFlow, FileScopes, TextKind
 from gitindex.query.names.memory import Memory, TreeMemory
-from gitindex.query.names.source import Definition, FileNames, LiveFile, Text, place_of
-from gitindex.query.names.spellings import Spellings
-from gitindex.query.names.written import WrittenImports, words_of_file
+from gitindex.query.names.model import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.store.blob_names import find_places, split_places
 from gitindex.store.blob_scopes import unpack_scopes
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
 if TYPE_CHECKING:
     from gitindex.base.answers import ReceiptFields
+
+
+_SEPARATORS = compile_later(r"[^\w$-]+")
+MAIN = frozenset({"__init__", "index", "mod", "lib", "main"})
+"""Files that are imported by the name of their folder."""
+
+
+class WrittenImport(NamedTuple):
+    """One import, and all files that have it, with their languages."""
+
+    module: str
+    names: str  # as JSON
+    level: int
+    users: list[tuple[bytes, str]]
+
+    def item(self) -> Import:
+        """Return what an import resolver takes."""
+        pairs = tuple((there, local) for there, local in json.loads(self.names))
+        return Import(self.module, pairs, self.level, 0)
+
+    def is_nameless(self) -> bool:
+        """Return whether it names no module: `from . import x`."""
+        return not self.module.strip("./")
+
+
+class WrittenImports:
+    """All imports of one tree; the same text in many files is one entry."""
+
+    def __init__(self, view: TreeView) -> None:
+        view.ensure_facts()
+        users: dict[tuple[str, str, int, bool], list[tuple[bytes, str]]] = {}
+        for path, language, *written in view.rows(
+            "SELECT l.path, b.language, i.module, i.names, i.level FROM {live} l"
+            " JOIN {imports} i ON i.blob_id=l.blob_id JOIN {blobs} b ON b.id=l.blob_id"
+        ):
+            users.setdefault((*written, language == "python"), []).append((path, language))
+        self.entries = [WrittenImport(*key[:3], found) for key, found in users.items()]
+
+    def with_words(self, words: set[str]) -> set[int]:
+        """Return the numbers of the entries that have one of some words."""
+        return {number for word in words for number in self._by_word.get(word, ())}
+
+    def files_with(self, words: set[str]) -> set[str]:
+        """Return the files whose imports have one of some words."""
+        entries = (self.entries[number] for number in self.with_words(words))
+        return {os.fsdecode(path) for entry in entries for path, _ in entry.users}
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            words = set(_SEPARATORS.split(f"{entry.module} {entry.names}"))
+            words.add(entry.module.rpartition("/")[2])
+            if not entry.is_nameless():
+                words.discard("")
+            for word in words:
+                found.setdefault(word, []).append(number)
+        return found
+
+
+def words_of_import(item: Import) -> set[str]:
+    """Return the words of an import that `words_of_file` may have; "" if it names no module."""
+    words = {*_SEPARATORS.split(item.module), *(name for pair in item.names for name in pair)}
+    return words | {item.module.rpartition("/")[2]}
+
+
+def words_of_file(path: str) -> set[str]:
+    """Return the words an import may use for a file: with and without suffix, and its folder's.
+
+    A file that represents its folder is also reached by an import without name, the empty word. A
+    Python import always names the last part of the module's path.
+    """
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    if stem not in MAIN and name.endswith((".py", ".pyi", ".pyx")):
+        return {stem}
+    found = {name, stem, folder.rpartition("/")[2]}
+    return found | {""} if stem in MAIN else found
+
+
+MAX_NAME = 200
+"""Characters of a name that are compared; names in the store are not much longer."""
+MANY = 40
+"""Names of a tree after which all that are spelled otherwise are listed: that takes as long."""
+
+_ESCAPE = compile_later(r"\\u+(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})")
+_LAST = "\U0010ffff"
+_BETWEEN = (
+    "WITH bounds(a, b) AS (VALUES {values})"
+    " SELECT n.text FROM bounds CROSS JOIN {names} n ON n.text>=a AND n.text<b"
+)
+_ODD = (
+    "SELECT text FROM {names} WHERE length(CAST(text AS BLOB))<>length(text) OR instr(text, '\\')"
+)
+
+
+def plain(text: str) -> str:
+    """Return a name as compilers read it."""
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda m: _character(m.group(1) or m.group(2)), text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _character(digits: str) -> str:
+    number = int(digits, 16)
+    return chr(number) if number <= ord(_LAST) else ""
+
+
+class Spellings:
+    """The names of one tree that are spelled otherwise than compilers read them."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, list[str]] = {}
+        self._all: dict[str, set[str]] | None = None  # by what they mean
+
+    def others(self, view: TreeView, name: str) -> list[str]:
+        """Return the names that mean the same as one. Many questions are answered by one list."""
+        if name in self._asked:
+            return self._asked[name]
+        view.ensure_facts(words=[name])
+        if self._all is None and len(self._asked) >= MANY:
+            self._all = _by_meaning(text for (text,) in view.rows(_ODD))
+        wanted = plain(name)
+        found = self._all if self._all is not None else _by_meaning(_near(view, wanted))
+        others = sorted({wanted, *found.get(wanted, ())} - {name})
+        if self._all is None:
+            self._asked[name] = others
+        return others
+
+
+def _near(view: TreeView, wanted: str) -> Iterator[str]:
+    """Yield the names that begin like one up to a character that is no ASCII, or begins an escape."""
+    wanted = wanted[:MAX_NAME]
+    forms = {wanted} if wanted.isascii() else {wanted, unicodedata.normalize("NFD", wanted)}
+    starts = {form[:end] for form in forms for end in range(len(form) + 1)}
+    bounds = [(s + "\x80", s + _LAST) for s in starts] + [(s + "\\", s + "]") for s in starts]
+    values = ",".join(["(?,?)"] * len(bounds))
+    rows = view.rows(_BETWEEN.format(values=values, names="{names}"), *chain(*bounds))
+    return (text for (text,) in rows)
+
+
+def _by_meaning(names: Iterable[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name in names:
+        found.setdefault(plain(name), set()).add(name)
+    return found
+
 
 MAX_LOCALS = 200
 """Files of C and C++ whose scopes one query reads: there may be thousands."""

@@ -14,11 +14,10 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import MODELLED
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.query.names.known import known_at
-from gitindex.query.names.meanings import Meaning
-from gitindex.query.names.mentions import is_annotation
-from gitindex.query.names.places import LABEL, Binder
-from gitindex.query.names.source import Definition, FileNames, enclosing
+from gitindex.query.names.binder import LABEL, Binder
+from gitindex.query.names.model import Definition, FileNames, Meaning, enclosing
+from gitindex.query.names.semantic import known_at
+from gitindex.query.names.texts import is_annotation
 
 MAX_NAME = 1_000
 _PLACE = compile_later(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)

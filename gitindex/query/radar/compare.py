@@ -15,8 +15,8 @@ from gitindex.query.impact.merge import MergeFindings, Sides, check_merge
 from gitindex.query.impact.misfits import Misfit, find_misfits
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.names.source import FileNames
-from gitindex.query.names.written import words_of_file
+from gitindex.query.names.model import FileNames
+from gitindex.query.names.project import words_of_file
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 

@@ -11,7 +11,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, try_git
-from gitindex.query.names.written import WrittenImports, words_of_file
+from gitindex.query.names.project import WrittenImports, words_of_file
 from gitindex.query.recheck.receipts import EarlierReceipt
 from gitindex.view.footprint import ReadFootprint, text_hashes
 from gitindex.view.tree import TreeView

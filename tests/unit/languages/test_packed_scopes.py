@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.model import FileScopes
+from gitindex.languages.scopes.model import FileScopes, Part
 from gitindex.languages.scopes.packed import ScopesReader, ScopesWriter, plain_links, read_links
 from gitindex.languages.syntax.extract import extract_facts
 

@@ -9,9 +9,8 @@ from functools import cached_property
 from gitindex.base.vocabulary import Layer, Relation, Tier
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.syntax.kinds import TYPES
+from gitindex.query.names.model import Definition, Site, enclosing, make_site
 from gitindex.query.names.project import Project
-from gitindex.query.names.sites import Site, make_site
-from gitindex.query.names.source import Definition, enclosing
 from gitindex.semantic.coverage import read_coverage
 from gitindex.semantic.scip.symbols import is_twin
 from gitindex.store import semantic

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.bound import Part
-from gitindex.languages.scopes.declared import UNNAMED
-from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, TYPED, FileScopes
+from gitindex.languages.scopes.expressions import UNNAMED
+from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, TYPED, FileScopes, Part
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.names.chains import UNREADABLE
-from gitindex.query.names.meanings import (
+from gitindex.query.names.expressions import UNREADABLE
+from gitindex.query.names.model import (
     ECMA,
+    NOT_BOUND,
     OUTSIDE,
     STRICT,
-    UNBOUND,
     UNKNOWN,
+    Definition,
     ExpressionPlace,
+    FileNames,
     Meaning,
     State,
     ValueKind,
@@ -26,7 +27,6 @@ from gitindex.query.names.meanings import (
 )
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.source import Definition, FileNames
 from gitindex.query.names.types import Types
 
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
@@ -318,7 +318,7 @@ class Binder:
                     return self.names.modules.imported(source, item, there)
             if place.name in _WORDS.split(item.module):
                 return self._segment(source, item.module, place.name)
-        return UNBOUND if line >= 0 else OUTSIDE
+        return NOT_BOUND if line >= 0 else OUTSIDE
 
     def _segment(self, source: FileNames, module: str, name: str) -> Meaning:
         """Return the meaning of a part of an imported path: a module, in Java also a class."""
