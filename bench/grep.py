@@ -15,7 +15,7 @@ from bench.harness import GITINDEX, Row, round_robin, run, timed
 from bench.scratch import SUFFIXES, Bench, Repo
 from gitindex.base.worktree import find_worktree
 from gitindex.extract.policy import skip_content
-from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.grep.engines import find_ripgrep
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.store.connection import open_reader, open_writer

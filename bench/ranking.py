@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from bench.harness import TIMEOUT, Row
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import find_worktree
-from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.grep.engines import find_ripgrep
 from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.query_text import parse_query

@@ -20,7 +20,7 @@ from bench.harness import (
 )
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.query.grep.engines.ripgrep import find_ripgrep
+from gitindex.query.grep.engines import find_ripgrep
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.search import search
 from gitindex.view.overlay_tables import FactsMemory

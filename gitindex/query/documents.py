@@ -22,8 +22,8 @@ from gitindex.query.document_source import (
     scanned_documents,
     with_fields,
 )
-from gitindex.query.grep.engines import LineLimits, search_disk, search_texts
-from gitindex.query.grep.pattern import GrepPattern, ParsedPattern, understand
+from gitindex.query.grep.engines import search_disk, search_texts
+from gitindex.query.grep.pattern import GrepPattern, LineLimits, ParsedPattern, understand
 from gitindex.store.entities import Filter
 from gitindex.store.text_index import candidates
 from gitindex.view.fallback import served_or_scanned

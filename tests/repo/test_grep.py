@@ -21,12 +21,11 @@ from hypothesis import strategies as st
 
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError
 from gitindex.base.vocabulary import GrepForm
+from gitindex.query.grep import child
 from gitindex.query.grep import engines as matching
-from gitindex.query.grep.engines import LineLimits, child, search_disk, search_texts
-from gitindex.query.grep.engines.lines import search_text
-from gitindex.query.grep.engines.ripgrep import find_ripgrep, portions
+from gitindex.query.grep.engines import find_ripgrep, portions, search_disk, search_texts
 from gitindex.query.grep.grep import GrepQuery, grep
-from gitindex.query.grep.pattern import GrepPattern, understand
+from gitindex.query.grep.pattern import GrepPattern, LineLimits, search_text, understand
 from gitindex.store import text_index
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
 from gitindex.view.tree import open_tree

@@ -14,9 +14,8 @@ from gitindex.extract.fragments import plain_bytes
 from gitindex.extract.policy import GREPPED, skip_content
 from gitindex.git.wildmatch import Rule, rule_matches
 from gitindex.languages.table import language_of
-from gitindex.query.grep.engines import FileHits, LineLimits, search_disk, search_texts
-from gitindex.query.grep.engines.lines import LineMatch
-from gitindex.query.grep.pattern import GrepPattern, understand
+from gitindex.query.grep.engines import search_disk, search_texts
+from gitindex.query.grep.pattern import FileHits, GrepPattern, LineLimits, LineMatch, understand
 from gitindex.store.text_index import candidates
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 from gitindex.view.overlay import WORKTREE
@@ -30,6 +29,7 @@ Read = Callable[[Iterable[bytes]], dict[bytes, bytes]]
 MAX_SHOWN = 1_000
 """Characters of a line in an answer."""
 READ_AT_ONCE = 400
+"""Files whose contents are in memory together."""
 _FILE = (
     "SELECT f.path, f.source FROM {live} f JOIN {blobs} b ON b.id=f.blob_id"
     " WHERE f.skip IS NULL AND b.status<>'skipped'"
@@ -72,11 +72,11 @@ class GrepQuery(NamedTuple):
 
     def _globbed(self, path: bytes) -> bool:
         """Match globs like ripgrep's `-g`: the last match decides, and `!glob` excludes."""
-        wanted = all(rule.negated for rule in self.rules)
+        is_included = all(rule.negated for rule in self.rules)
         for rule in self.rules:
             if rule_matches(rule, path):
-                wanted = not rule.negated
-        return wanted
+                is_included = not rule.negated
+        return is_included
 
     @property
     def narrows_paths(self) -> bool:
@@ -91,17 +91,17 @@ class GrepQuery(NamedTuple):
 
 def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
     """Return the matching lines of the tree, as an envelope."""
-    understood = understand(question.needle)
-    ids = candidates(view.served.database, understood.clauses)
+    parsed = understand(question.needle)
+    ids = candidates(view.served.database, parsed.clauses)
     files = _files(view, ids, question)
     skipped = view.rows(_SKIPPED)
     if question.narrows_paths:
         skipped = [row for row in skipped if question.covers(row[0])]
     files |= {path: source for path, source, why in skipped if why in GREPPED}
     if view.overlay.source == WORKTREE:
-        found = search_disk(view.worktree.root, sorted(files), understood, question.want)
+        found = search_disk(view.worktree.root, sorted(files), parsed, question.want)
     else:
-        found = search_texts(_texts(view, sorted(files)), understood, question.want)
+        found = search_texts(_texts(view, sorted(files)), parsed, question.want)
     fields = _fields(question, _judged(view, found), files, view.read)
     left = Counter(why for _, _, why in skipped if why not in GREPPED)
     fields |= {"searchedFiles": len(files), "narrowed": ids is not None, "notSearched": dict(left)}
@@ -110,9 +110,9 @@ def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
 
 def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
     """Return the same without an index: every file on disk is searched."""
-    understood = understand(question.needle)
+    parsed = understand(question.needle)
     paths = live_paths(worktree, question.covers, also=GREPPED)
-    found = search_disk(worktree.root, paths, understood, question.want)
+    found = search_disk(worktree.root, paths, parsed, question.want)
     texts = (hits for hits in found if _is_text(worktree, hits.path))
     sources = dict.fromkeys(paths, WORKTREE)
     fields = _fields(
@@ -142,8 +142,8 @@ def _texts(view: TreeView, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
 def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
     """Drop files whose content the policy skips; unread overlay files are checked here."""
     for hits in found:
-        laid = view.changed().get(hits.path)
-        unread = laid is not None and laid.data is None
+        edited = view.changed().get(hits.path)
+        unread = edited is not None and edited.data is None
         if not unread or _is_searched(view.read([hits.path]).get(hits.path, b"")):
             yield hits
 
@@ -165,8 +165,8 @@ def _fields(
     rows = _rows(question, found, sources, read)
     results = list(islice(rows, question.limit or None))
     cut = bool(question.limit) and next(rows, None) is not None
-    asked = question.needle.text.encode("utf-8", "replace").decode()
-    return {"pattern": asked, "results": results, "truncated": cut}
+    pattern = question.needle.text.encode("utf-8", "replace").decode()
+    return {"pattern": pattern, "results": results, "truncated": cut}
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""Parse a pattern that means the same to ripgrep and to Python's `re`; others are refused."""
+"""A pattern that means the same to ripgrep and to Python's `re`, and the lines that match it. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gitindex.extract.fragments import Clause, fold, plain_bytes, required
 from gitindex.extract.regex_tree import SubPattern, op, parse
 
 MAX_PATTERN = 4_096
+"""Characters of a pattern: parsing and compiling it happens in this process, without a time limit."""
 _OWN_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
 _OWN_PARTS = (op.POSSESSIVE_REPEAT, op.ATOMIC_GROUP)
 _OWN_PLACES = (op.AT_BEGINNING_STRING, op.AT_END_STRING)
@@ -85,10 +86,10 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
         own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
         spelled = literal.encode("utf-8", "surrogateescape")
         any_case = bool(tree.state.flags & re.IGNORECASE)
-        looked_for = fold(spelled) if any_case else spelled
+        needle = fold(spelled) if any_case else spelled
         if pattern.invert:  # any file may have such a line; Python searches them
             return ParsedPattern(pattern, (), False, b"", any_case, False)
-        return ParsedPattern(pattern, required(tree), plain, looked_for, any_case, not own)
+        return ParsedPattern(pattern, required(tree), plain, needle, any_case, not own)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
         hint = "-F looks for the text as it is"
         raise _refused(f"not a regular expression: {error}", hint) from error
@@ -96,8 +97,8 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
 
 def _split_flags(expression: str) -> tuple[str, str]:
     """Split off the global flags, which are only allowed at the start of a pattern."""
-    found = _FLAGS.match(expression)
-    return (found[1], expression[found.end() :]) if found else ("", expression)
+    flags = _FLAGS.match(expression)
+    return (flags[1], expression[flags.end() :]) if flags else ("", expression)
 
 
 def _check_text(pattern: GrepPattern) -> None:
@@ -111,9 +112,9 @@ def _check_text(pattern: GrepPattern) -> None:
             f"`{posix[0]}` is a class of POSIX, which is not understood",
             "write [A-Za-z], [0-9], \\w or \\s",
         )
-    found = None if pattern.fixed else _two_meanings(text)
-    if found:
-        raise _refused(f"`{safe_text(found)}` has more than one meaning here", "escape it")
+    ambiguous = None if pattern.fixed else _two_meanings(text)
+    if ambiguous:
+        raise _refused(f"`{safe_text(ambiguous)}` has more than one meaning here", "escape it")
 
 
 def _two_meanings(text: str) -> str | None:
@@ -127,8 +128,8 @@ def _two_meanings(text: str) -> str | None:
                 return two
             at += 1
         elif in_set:
-            if (found := next(filter(text[at:].startswith, _SET_OPERATIONS), None)) is not None:
-                return found
+            if (operation := next(filter(text[at:].startswith, _SET_OPERATIONS), None)) is not None:
+                return operation
             in_set = char != "]"
         elif char == "[":
             in_set = True
@@ -164,3 +165,66 @@ def _is_plain(kind: Any, value: Any) -> bool:
 
 def _refused(message: str, hint: str = "") -> GitIndexError:
     return GitIndexError(message, hint, Exit.USAGE)
+
+
+class LineLimits(NamedTuple):
+    """How much to return of each file."""
+
+    per_file: int = 0  # maximum lines; 0: all
+    lines: bool = True  # False: only the number of lines
+    enough: int = 0  # lines, or files, that the caller uses in total; 0: all
+
+
+class LineMatch(NamedTuple):
+    """A matching line; 1-based, with the column in UTF-8 bytes."""
+
+    line: int
+    column: int
+    text: bytes
+
+
+class FileHits(NamedTuple):
+    """The matching lines of one file: their number, and the lines if requested."""
+
+    path: bytes
+    lines: int
+    hits: list[LineMatch]
+
+
+def search_text(
+    regex: re.Pattern[str], data: bytes, want: LineLimits, whole: bool, invert: bool = False
+) -> list[LineMatch]:
+    """Return matching lines, or with `invert` all others. `whole`: matches never span lines."""
+    text = plain_bytes(data).decode("utf-8", "surrogateescape")
+    matches = _in_whole(regex, text) if whole else _in_lines(regex, text, invert)
+    hits: list[LineMatch] = []
+    for number, column, line in matches:
+        before = line[:column].encode("utf-8", "surrogateescape")
+        hits.append(LineMatch(number, len(before) + 1, line.encode("utf-8", "surrogateescape")))
+        if len(hits) == want.per_file:
+            break
+    return hits
+
+
+def _in_whole(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int, str]]:
+    number, counted, at = 1, 0, 0
+    while (match := regex.search(text, at)) is not None:
+        number += text.count("\n", counted, match.start())
+        counted = match.start()
+        start = text.rfind("\n", 0, counted) + 1
+        end = text.find("\n", counted)
+        end = len(text) if end == -1 else end
+        yield number, counted - start, text[start:end]
+        at = end
+
+
+def _in_lines(
+    regex: re.Pattern[str], text: str, invert: bool = False
+) -> Iterator[tuple[int, int, str]]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()  # no line follows the last line break
+    for number, line in enumerate(lines, 1):
+        match = regex.search(line)
+        if (match is None) is invert:
+            yield number, match.start() if match else 0, line

@@ -15,11 +15,17 @@ from gitindex.base.escape import safe_text
 from gitindex.base.limits import lower_limit
 from gitindex.extract.frames import pack, unpack
 from gitindex.git.command import clean_env
-from gitindex.query.grep.engines.lines import FileHits, LineLimits, LineMatch, search_text
-from gitindex.query.grep.pattern import GrepPattern
+from gitindex.query.grep.pattern import (
+    FileHits,
+    GrepPattern,
+    LineLimits,
+    LineMatch,
+    search_text,
+)
 
 SECONDS_PER_FILE = 5
 SECONDS_IN_ALL = 60
+"""A pattern that backtracks exponentially never ends; any other takes far less than a second for a file."""
 
 
 def search_slowly(
@@ -77,14 +83,14 @@ def serve() -> int:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     regexes: dict[GrepPattern, re.Pattern[str]] = {}
     while (frame := unpack(source.read)) is not None:
-        *asked, per_file, lines, seconds = json.loads(frame[0])
-        needle = GrepPattern(*asked)
+        *fields, per_file, lines, seconds = json.loads(frame[0])
+        needle = GrepPattern(*fields)
         regex = regexes.setdefault(needle, needle.compiled())
         signal.setitimer(signal.ITIMER_REAL, seconds)
         hits = search_text(regex, frame[1], LineLimits(per_file, lines), False, needle.invert)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        said = [(h.line, h.column, _decode(h.text) if lines else "") for h in hits]
-        sink.write(pack(json.dumps(said).encode()))
+        rows = [(h.line, h.column, _decode(h.text) if lines else "") for h in hits]
+        sink.write(pack(json.dumps(rows).encode()))
         sink.flush()
     return 0
 
