@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gitindex.mcp.dispatch import call
 from gitindex.mcp.tool_table import BY_NAME, TOOLS
-from tests.e2e.test_mcp_hostile import ELSEWHERE, any_arguments, check, quick
+from tests.e2e.mcp.test_hostile import ELSEWHERE, any_arguments, check, quick
 from tests.mcp_client import Inside, digests, make_quiet
 from tests.support import Repo
 from tests.torture import Clock

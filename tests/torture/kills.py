@@ -17,7 +17,7 @@ from pathlib import Path
 from gitindex.__main__ import main
 from gitindex.coordinator import IndexCoordinator
 from gitindex.refresh.spool import append_event
-from tests.e2e.test_faults import MUTATING, STRACE, Subject
+from tests.e2e.refresh.test_faults import MUTATING, STRACE, Subject
 from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 

@@ -28,16 +28,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = {
     "gitindex.base.atomic_file": ["tests/unit/base/test_atomic_file.py"],
-    "gitindex.base.worktree": ["tests/repo/test_paths.py"],
+    "gitindex.base.worktree": ["tests/repo/git/test_paths.py"],
     "gitindex.freshness.gate": ["tests/unit/freshness/test_gate.py"],
     "gitindex.freshness.marker": [
         "tests/unit/freshness/test_marker_fields.py",
-        "tests/repo/test_marker.py",
+        "tests/repo/freshness/test_marker.py",
     ],
     "gitindex.freshness.stamp": [
         "tests/unit/freshness/test_stamp_file.py",
-        "tests/repo/test_stamp.py",
-        "tests/repo/test_unfinished.py",
+        "tests/repo/freshness/test_stamp.py",
+        "tests/repo/freshness/test_unfinished.py",
     ],
     "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
     "gitindex.freshness.verdict": ["tests/unit/freshness/test_verdict.py"],
@@ -46,14 +46,17 @@ TESTS = {
         "tests/unit/refresh/test_queue.py",
     ],
     "gitindex.refresh.refresher": [
-        "tests/repo/test_refresher.py",
-        "tests/repo/test_tracked_folder.py",
-        "tests/repo/test_upgrade.py",
+        "tests/repo/refresh/test_refresher.py",
+        "tests/repo/refresh/test_tracked_folder.py",
+        "tests/repo/freshness/test_upgrade.py",
     ],
-    "gitindex.refresh.scope": ["tests/repo/test_scope.py"],
+    "gitindex.refresh.scope": ["tests/repo/refresh/test_scope.py"],
     "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
-    "gitindex.store.mapping": ["tests/repo/test_refresher.py", "tests/repo/test_incremental.py"],
-    "gitindex.view.overlay": ["tests/repo/test_overlay.py"],
+    "gitindex.store.mapping": [
+        "tests/repo/refresh/test_refresher.py",
+        "tests/repo/refresh/test_incremental.py",
+    ],
+    "gitindex.view.overlay": ["tests/repo/view/test_overlay.py"],
 }
 OTHER: dict[type[ast.AST], Any] = {
     ast.Eq: ast.NotEq,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.observation import DAMAGED, prove
-from tests.e2e.test_faults import STRACE, Subject
+from tests.e2e.refresh.test_faults import STRACE, Subject
 from tests.torture import Clock
 from tests.torture.kills import prepare
 

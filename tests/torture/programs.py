@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from tests.repo.test_random_programs import check
+from tests.repo.query.names.test_random_programs import check
 from tests.torture import Clock
 
 BATCH = 250

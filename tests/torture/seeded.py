@@ -30,7 +30,7 @@ FAULTS = {
         "gitindex.refresh.scope",
         "a.files + b.files, a.packages",
         "a.files, a.packages",
-        "tests/repo/test_scope.py::test_i05_merge_selects_the_union",
+        "tests/repo/refresh/test_scope.py::test_i05_merge_selects_the_union",
     ),
     "I-08": SeededFault(
         "gitindex.freshness.gate",
@@ -84,7 +84,7 @@ FAULTS = {
         "gitindex.refresh.scope",
         "or (since is not None and _is_after(changed_at(path), since))",
         "or _is_after(changed_at(path), since or 0)",
-        "tests/repo/test_scope.py::test_the_clock_is_asked_only_if_a_time_is_given",
+        "tests/repo/refresh/test_scope.py::test_the_clock_is_asked_only_if_a_time_is_given",
     ),
     "I-36": SeededFault(
         "gitindex.base.atomic_file",
@@ -96,13 +96,13 @@ FAULTS = {
         "gitindex.extract.policy_secrets",
         'folder, _, name = path.rpartition(b"/")',
         'name, _, folder = path.partition(b"/")',
-        "tests/repo/test_policy.py::test_i37_secret_names_are_secret_anywhere",
+        "tests/repo/extract/test_policy.py::test_i37_secret_names_are_secret_anywhere",
     ),
     "I-38": SeededFault(
         "gitindex.base.escape",
         "if bare.isascii() and bare.isprintable():",
         "if bare.isascii():",
-        "tests/repo/test_paths.py::test_i38_control_characters_are_escaped",
+        "tests/repo/git/test_paths.py::test_i38_control_characters_are_escaped",
     ),
 }
 

@@ -22,7 +22,7 @@ from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
-from tests.e2e.test_faults import MUTATING, OPENING
+from tests.e2e.refresh.test_faults import MUTATING, OPENING
 from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 from tests.torture.kills import ForkedSubject, _change, prepare

@@ -1,7 +1,7 @@
 """The card that describes this product: what it names is there, under its name.
 
-Its behaviour is held by tests/e2e/test_precommit.py, test_precommit_gates.py, test_hook.py, test_events.py
-and test_templates.py; `rows.tsv` names each.
+Its behaviour is held by tests/e2e/install/test_precommit.py, test_precommit_gates.py, test_hook.py,
+test_templates.py and e2e/refresh/test_events.py; `rows.tsv` names each.
 """
 
 from __future__ import annotations

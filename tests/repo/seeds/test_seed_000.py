@@ -1,8 +1,8 @@
 """Seed 000, index status metadata: each test carries the ids of the sentences it holds.
 
 Other rows are held by tests/unit/freshness/test_status_file.py (R2-R7, R10-R14, R27: fields, path,
-missing and garbage files, one atomic and durable write) and tests/repo/test_freshness.py,
-test_marker.py, tests/e2e/test_faults.py (R15-R24: what each state means and when it is written).
+missing and garbage files, one atomic and durable write) and tests/repo/freshness/test_fresh.py,
+test_marker.py, tests/e2e/refresh/test_faults.py (R15-R24: what each state means and when it is written).
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def test_000_r19_r20_stale_keeps_the_last_success(indexed: Repo) -> None:
 def test_000_r21_r22_r23_a_failure_is_told_until_a_success(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Row 002-S3 as well; tests/repo/test_takeover.py has the store that cannot be opened."""
+    """Row 002-S3 as well; tests/repo/refresh/test_takeover.py has the store that cannot be opened."""
     before = load_status(quiet.path)
     assert before is not None
 

@@ -1,10 +1,11 @@
 """Seed 001, the index module: each test carries the ids of the sentences it holds.
 
-Other rows are held by tests/repo/test_filestate.py, test_filestate_random.py, test_mutation.py and
+Other rows are held by tests/repo/filestate/test_file_state.py, test_filestate_random.py, test_mutation.py and
 test_decisions.py (R31-R48, R73: states, gate, decisions), tests/unit/refresh/test_queue.py and
-tests/repo/test_scope.py (R56-R72, I1-I4: queue and scopes), tests/repo/test_contexts.py (R9),
-tests/e2e/test_semantic.py and test_scip.py (R18-R29, R50-R54: indexers and their jobs),
-tests/repo/test_search.py, test_map.py, test_callgraph.py, test_slicing.py (R1-R17).
+tests/repo/refresh/test_scope.py (R56-R72, I1-I4: queue and scopes),
+tests/repo/semantic/test_contexts.py (R9),
+tests/e2e/semantic/test_jobs.py and test_scip.py (R18-R29, R50-R54: indexers and their jobs),
+tests/repo/query/test_search.py, test_map.py, test_callgraph.py, test_slicing.py (R1-R17).
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ def test_001_s4_refresh_jobs_has_the_seeds_eleven_columns(
 def test_001_r19_syntactic_facts_allow_local_edits_only(
     repo: Repo, index: IndexCoordinator
 ) -> None:
-    """tests/repo/test_filestate.py has the other half: semantic facts allow `cross-file`."""
+    """tests/repo/filestate/test_file_state.py has the other half: semantic facts allow `cross-file`."""
     assert index.worktree == repo.worktree
     with open_tree(repo.worktree, str(repo.path)) as view:
         [told] = FileStateService(view).check_mutation_gate(["lib/util.py"]).targets

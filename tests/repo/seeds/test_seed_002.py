@@ -1,7 +1,7 @@
 """Seed 002, indexing and completion: each test carries the ids of the sentences it holds.
 
-Other rows are held by tests/e2e/test_mcp_gate.py (test requirements 1-9: E, P, B, D, G, CG rows),
-tests/repo/test_marker.py (M, N, S, L rows) and tests/repo/test_policy.py (H rows).
+Other rows are held by tests/e2e/mcp/test_gate.py (test requirements 1-9: E, P, B, D, G, CG rows),
+tests/repo/freshness/test_marker.py (M, N, S, L rows) and tests/repo/extract/test_policy.py (H rows).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Seed 003, the metadata index: each test carries the ids of the sentences it holds.
 
-Other rows are held by tests/repo/test_documents.py (1.1, 1.4-1.9, 3.2-3.6, 4.1-4.3, 5.1-5.6, 6.2, 6.3, 7,
-0-0c, 10.2-10.4: the store's own documents) and tests/e2e/test_mcp_tools.py (5.7: `search_documents`).
+Other rows are held by tests/repo/query/test_documents.py (1.1, 1.4-1.9, 3.2-3.6, 4.1-4.3, 5.1-5.6, 6.2, 6.3,
+7, 0-0c, 10.2-10.4: the store's own documents) and tests/e2e/mcp/test_tools.py (5.7: `search_documents`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Seed 004, stability of indexes: each test carries the ids of the sentences it holds.
 
-Other rows are held by tests/e2e/test_mcp_gate.py (test plan A-G, acceptance 1-8) and
-tests/repo/test_marker.py (V rows: every outcome and reason of the validator).
+Other rows are held by tests/e2e/mcp/test_gate.py (test plan A-G, acceptance 1-8) and
+tests/repo/freshness/test_marker.py (V rows: every outcome and reason of the validator).
 """
 
 from __future__ import annotations

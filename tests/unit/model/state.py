@@ -157,7 +157,7 @@ def says_fresh(s: bytes | bytearray) -> bool:
     """What a reader that sees all of this state at once answers.
 
     That marker and data are of one generation is known to readers by the stamp, which names a run
-    before r6 and no other after r7 (tests/repo/test_unfinished.py).
+    before r6 and no other after r7 (tests/repo/freshness/test_unfinished.py).
     """
     return s[M_TREE] == s[HEAD] + 1 and s[M_GEN] == s[GEN] and not s[SPOOL] and not s[TAKEN]
 
