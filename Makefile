@@ -60,7 +60,7 @@ test: programs  ## everything CI runs: lint, and all tests beside it
 	$(MAKE) --no-print-directory --jobs 2 lint suite
 
 suite: $(VENV)/.installed
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not torture" --durations=25 -rs
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 -rs
 
 bench: $(VENV)/.installed  ## the benchmark table, and docs/benchmarks.md from it
 	$(BIN)/python -m bench --save

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from gitindex.base.worktree import find_worktree
-from gitindex.sharing import administration, membership, publish, team_questions
+from gitindex.sharing import membership, publish, team_questions
 from gitindex.sharing.server import Server, connected, raw_connection
 from tests.postgres import Cluster, children
 
@@ -61,7 +61,7 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
     """Load, then ask each kind of question."""
     cluster.run("postgres", "CREATE DATABASE code")
     url = cluster.url("code")
-    administration.init(url)
+    membership.init(url)
     told: dict[str, Any] = {"load": os.getloadavg()[0], "files": 0}
     told["publish"] = _publish(cluster, url, repos, told)
     with raw_connection(url) as server:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from gitindex.sharing.manifest import DATABASE, Manifest, Member
+from gitindex.sharing.pack_file import DATABASE, Manifest, Member
 from tests.packs import in_database, rewrite, without_name
 
 Change = Callable[[Path], None]
@@ -206,10 +206,7 @@ def _with_manifest(
     """Replace the manifest alone, members as they are, and sign."""
     import io
 
-    from gitindex.sharing.compression import compress
-    from gitindex.sharing.manifest import render
-    from gitindex.sharing.pack_file import MAGIC, read_manifest
-    from gitindex.sharing.signature import sign
+    from gitindex.sharing.pack_file import MAGIC, compress, read_manifest, render, sign
 
     def apply(pack: Path, key: Path, _rng: random.Random) -> None:
         manifest = read_manifest(str(pack))

@@ -18,9 +18,7 @@ from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.refresh.import_check import verify_part
 from gitindex.sharing import packs
 from gitindex.sharing.adoption import Adopted
-from gitindex.sharing.manifest import DATABASE, Manifest
-from gitindex.sharing.pack_file import unpack, write_pack
-from gitindex.sharing.signature import sign
+from gitindex.sharing.pack_file import DATABASE, Manifest, sign, unpack, write_pack
 from gitindex.store.blob_names import join_places, split_places
 from gitindex.store.connection import open_reader
 from gitindex.view.tree import open_tree

@@ -27,9 +27,7 @@ from gitindex.refresh.import_check import note_progress_of_imports
 from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.session import Session, wipe_store
 from gitindex.sharing.create import wanted_keys
-from gitindex.sharing.manifest import DATABASE, BadPack, Manifest, render
-from gitindex.sharing.pack_file import unpack
-from gitindex.sharing.signature import find_signer
+from gitindex.sharing.pack_file import DATABASE, BadPack, Manifest, find_signer, render, unpack
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
 from gitindex.store.imported import begin_import

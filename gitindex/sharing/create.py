@@ -24,8 +24,7 @@ from gitindex.git.command import run_git, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.late_scopes import derive_all
-from gitindex.sharing.manifest import DATABASE, Manifest, merkle_root
-from gitindex.sharing.pack_file import write_pack
+from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader

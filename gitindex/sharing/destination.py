@@ -8,16 +8,20 @@ import subprocess
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import clean_env, git_program, try_git
 from gitindex.git.settings import user_setting
-from gitindex.sharing.manifest import NAME
-from gitindex.sharing.pack_file import MAX_PACK
-from gitindex.sharing.signature import SUFFIX
+from gitindex.sharing.membership import find_repository, read_membership
+from gitindex.sharing.pack_file import MAX_PACK, MAX_SIGNATURE, NAME, SIGNATURE
+from gitindex.sharing.server import Server, address, connected
 
 LISTING = "packs.txt"
 """Lists the names of the packs in a folder, one per line, because a web server may not list it."""
@@ -61,12 +65,8 @@ def open_destination(worktree: Worktree, named: str, scratch: str) -> Destinatio
     if named.startswith(("https://", "http://")):
         return _Web(named)
     if named.startswith("s3://"):
-        from gitindex.sharing.object_store import ObjectStore  # lazily: needs the extra `s3`
-
         return ObjectStore(named)
     if named == "team":
-        from gitindex.sharing.team_packs import TeamPacks  # lazily: needs the extra `team`
-
         return TeamPacks(worktree)
     if named.startswith("git:"):
         return _GitRefs(worktree, named.removeprefix("git:"), scratch)
@@ -91,7 +91,7 @@ class _Folder(Destination):
 
     def pull(self, name: str, folder: str) -> str:
         target = os.path.join(folder, name)
-        for suffix in ("", SUFFIX):
+        for suffix in ("", SIGNATURE):
             source = os.path.join(self._path, name + suffix)
             if not suffix or os.path.exists(source):
                 with open(source, "rb") as file:
@@ -100,7 +100,7 @@ class _Folder(Destination):
 
     def push(self, path: str) -> None:
         os.makedirs(self._path, exist_ok=True)
-        for suffix in (SUFFIX, ""):  # the pack last: once it is visible its signature is there
+        for suffix in (SIGNATURE, ""):  # the pack last: once it is visible its signature is there
             if os.path.exists(path + suffix):
                 target = os.path.join(self._path, os.path.basename(path) + suffix)
                 shutil.copyfile(path + suffix, f"{target}.part")
@@ -128,7 +128,7 @@ class _Web(Destination):
 
     def pull(self, name: str, folder: str) -> str:
         target = os.path.join(folder, name)
-        for suffix in ("", SUFFIX):
+        for suffix in ("", SIGNATURE):
             found = self._get(name + suffix)
             if found is not None:
                 with found:
@@ -199,7 +199,7 @@ class _GitRefs(Destination):
         self._git("fetch", "-q", "--no-tags", "--depth=1", self._url, f"+{ref}:{ref}")
         listed = self._git("ls-tree", "--name-only", ref).decode("ascii", "replace").split()
         target = os.path.join(folder, name)
-        for suffix in ("", SUFFIX):
+        for suffix in ("", SIGNATURE):
             if "pack" + suffix in listed:
                 self._write_blob(f"{ref}:pack{suffix}", target + suffix)
         if not os.path.exists(target):
@@ -208,7 +208,7 @@ class _GitRefs(Destination):
 
     def push(self, path: str) -> None:
         rows = []
-        for suffix in ("", SUFFIX):
+        for suffix in ("", SIGNATURE):
             if os.path.exists(path + suffix):
                 oid = self._git("hash-object", "-w", "--", os.path.abspath(path + suffix))
                 rows.append(f"100644 blob {oid.decode().strip()}\tpack{suffix}\n")
@@ -280,3 +280,156 @@ def _unreachable(where: str, why: str) -> GitIndexError:
     return GitIndexError(
         f"cannot use {safe_text(where)} for packs: {safe_text(why)}", "check the destination"
     )
+
+
+class ObjectStore(Destination):
+    """A bucket, or the part of one below a prefix."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._bucket, _, prefix = address.removeprefix("s3://").partition("/")
+        self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        if not self._bucket:
+            raise GitIndexError("the address names no bucket", "s3://BUCKET/PREFIX", Exit.USAGE)
+        self._client, self._errors = _connect()
+
+    def names(self) -> list[str]:
+        try:
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=self._prefix
+            )
+            keys = [row["Key"] for page in pages for row in page.get("Contents", ())]
+        except self._errors as error:
+            raise self._failed(error) from error
+        return sorted(
+            name for key in keys if NAME.fullmatch(name := key.removeprefix(self._prefix))
+        )
+
+    def pull(self, name: str, folder: str) -> str:
+        target = os.path.join(folder, name)
+        stored = self._keys_of(name)
+        if name not in stored:
+            raise self._unusable("the pack is gone")
+        for key in stored:
+            try:
+                self._client.download_file(
+                    self._bucket, self._prefix + key, os.path.join(folder, key)
+                )
+            except self._errors as error:
+                raise self._failed(error) from error
+        return target
+
+    def push(self, path: str) -> None:
+        for suffix in (SIGNATURE, ""):  # the pack last: once it is visible its signature is there
+            if os.path.exists(path + suffix):
+                key = self._prefix + os.path.basename(path) + suffix
+                try:
+                    self._client.upload_file(path + suffix, self._bucket, key)
+                except self._errors as error:
+                    raise self._failed(error) from error
+
+    def _keys_of(self, name: str) -> list[str]:
+        """Return the keys of a pack and of its signature that are stored, checked for their size."""
+        try:
+            listed = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + name)
+        except self._errors as error:
+            raise self._failed(error) from error
+        sizes = {
+            row["Key"].removeprefix(self._prefix): row["Size"] for row in listed.get("Contents", ())
+        }
+        if any(size > MAX_PACK for size in sizes.values()):
+            raise self._unusable("the pack is larger than any pack may be")
+        return [key for key in (name, name + SIGNATURE) if key in sizes]
+
+    def _failed(self, error: BaseException) -> GitIndexError:
+        return self._unusable(str(error))
+
+    def _unusable(self, why: str) -> GitIndexError:
+        return GitIndexError(
+            f"cannot use {safe_text(self._address)} for packs: {safe_text(why)}",
+            "check the address, AWS_ENDPOINT_URL_S3 and the credentials",
+        )
+
+
+def _connect() -> tuple[Any, tuple[type[Exception], ...]]:
+    """Return a client with bounded waits, and the errors that it raises."""
+    try:
+        import boto3
+        from boto3.exceptions import Boto3Error
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as error:
+        raise missing_extra("an object store", "s3") from error
+    errors = (Boto3Error, BotoCoreError, ClientError, OSError, ValueError)
+    try:
+        bounded = Config(connect_timeout=CONNECT_SECONDS, retries={"max_attempts": 2})
+        region = os.environ.get("AWS_REGION") or None  # boto3 reads AWS_DEFAULT_REGION only
+        return boto3.client("s3", config=bounded, region_name=region), errors
+    except errors as error:
+        raise GitIndexError(
+            f"cannot use an object store: {safe_text(str(error))}", "see ~/.aws/config"
+        ) from error
+
+
+PART = 1 << 20
+TRANSFER_MS = 300_000
+
+
+class TeamPacks(Destination):
+    """The packs of this clone's repository, in parts; part 0 is the signature."""
+
+    def __init__(self, worktree: Worktree) -> None:
+        own = read_membership(worktree)
+        self._worktree = worktree
+        self._url = own.url if own else address(worktree)
+
+    def names(self) -> list[str]:
+        """Return the names of the packs there."""
+        with self._opened() as (server, repo):
+            rows = server.rows("SELECT name FROM gi_packs(%s)", repo)
+        return sorted(name for (name,) in rows if NAME.fullmatch(name))
+
+    def pull(self, name: str, folder: str) -> str:
+        """Copy a pack, and its signature if it has one, into a folder; return the pack's path."""
+        target = os.path.join(folder, name)
+        with self._opened() as (server, repo):
+            signature = _part(server, repo, name, 0)
+            if signature and len(signature) <= MAX_SIGNATURE:
+                with open(target + SIGNATURE, "xb") as file:
+                    file.write(signature)
+            with open(target, "xb") as file:
+                number = 1
+                while (data := _part(server, repo, name, number)) and file.tell() <= MAX_PACK:
+                    file.write(data)
+                    number += 1
+        if number == 1:
+            raise GitIndexError("the pack is gone from the team's server", "pull again")
+        return target
+
+    def push(self, path: str) -> None:
+        """Upload a pack and its signature in one transaction."""
+        with self._opened() as (server, repo), server.transaction():
+            pack = server.rows("SELECT gi_put_pack(%s, %s)", repo, os.path.basename(path))[0][0]
+            for number, data in _parts(path):
+                server.rows("SELECT gi_put_pack_part(%s, %s, %s)", pack, number, data)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Server, int]]:
+        with connected(self._url, TRANSFER_MS, patient=True) as server:
+            yield server, find_repository(self._worktree, server)
+
+
+def _part(server: Server, repo: int, name: str, number: int) -> bytes:
+    found = server.rows("SELECT gi_get_pack(%s, %s, %s)", repo, name, number)[0][0]
+    return bytes(found or b"")
+
+
+def _parts(path: str) -> Iterator[tuple[int, bytes]]:
+    if os.path.exists(path + SIGNATURE):
+        with open(path + SIGNATURE, "rb") as signature:
+            yield 0, signature.read()
+    with open(path, "rb") as file:
+        number = 0
+        while data := file.read(PART):
+            number += 1
+            yield number, data

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import GitIndexError
+from gitindex.base.errors import GitIndexError, NotIndexed
 from gitindex.base.worktree import Worktree
+from gitindex.extract.pool import Extractor
+from gitindex.freshness.pack_note import read_pack_note
 from gitindex.git.command import try_git
 from gitindex.git.settings import user_setting
+from gitindex.refresh.import_check import verify_part
 from gitindex.refresh.run import refresh_now, take_lock
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.start import start_runner
@@ -22,9 +26,15 @@ from gitindex.sharing.adoption import (
 )
 from gitindex.sharing.create import CreatedPack, create_pack, derive_root
 from gitindex.sharing.destination import configured, open_destination
-from gitindex.sharing.manifest import DATABASE, NAME, BadPack, Manifest, fingerprint_name
-from gitindex.sharing.pack_file import unpack
-from gitindex.sharing.signature import sign
+from gitindex.sharing.pack_file import (
+    DATABASE,
+    NAME,
+    BadPack,
+    Manifest,
+    fingerprint_name,
+    sign,
+    unpack,
+)
 from gitindex.store.connection import open_reader
 from gitindex.store.imported import imported_facts
 from gitindex.store.packing import open_pack_database
@@ -166,3 +176,33 @@ def _listed(worktree: Worktree, names: list[str]) -> list[ListedPack]:
             packs.append(ListedPack(name, trees.get(match[1]), usable))
     far = len(trees)
     return sorted(packs, key=lambda p: (far if p.distance is None else p.distance, p.name))
+
+
+def check_imports(worktree: Worktree, report: Report) -> dict[str, Any]:
+    """Derive every imported fact again; rebuild the store if one is wrong."""
+    before = read_pack_note(worktree.store).rejected
+    more = True
+    with closing(Extractor()) as workers:
+        while more:
+            lock = take_lock(worktree, report)
+            try:
+                more = verify_part(worktree, workers)
+            finally:
+                lock.release()
+            note = read_pack_note(worktree.store)
+            report("verify", 100.0 * note.verified / note.imported if note.imported else None)
+    rejected = [signer for signer in note.rejected if signer not in before]
+    if rejected:
+        start_runner(worktree)
+    return {"status": "ok", "left": _left(worktree), "rejected": rejected}
+
+
+def _left(worktree: Worktree) -> int:
+    database = open_reader(worktree.database)
+    if database is None:
+        raise NotIndexed
+    try:
+        held = imported_facts(database)
+    finally:
+        database.close()
+    return held.imported - held.verified if held else 0

@@ -15,7 +15,7 @@ from typing import Any
 
 import psycopg
 
-from gitindex.sharing import administration, team_questions
+from gitindex.sharing import membership, team_questions
 from tests.packs import fill
 from tests.postgres import Cluster
 from tests.support import Repo
@@ -34,7 +34,7 @@ def make_cluster(**settings: str) -> Cluster:
     """A server with a template database and the roles of a team."""
     made = Cluster(**settings)
     made.run("postgres", "CREATE DATABASE template_team")
-    administration.init(made.url("template_team"))
+    membership.init(made.url("template_team"))
     made.run(
         "postgres",
         "CREATE ROLE ci LOGIN IN ROLE gi_writer",

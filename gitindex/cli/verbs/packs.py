@@ -11,8 +11,8 @@ from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.sharing import packs
-from gitindex.sharing.imports import check_imports
-from gitindex.sharing.manifest import Manifest
+from gitindex.sharing.pack_file import Manifest
+from gitindex.sharing.packs import check_imports
 
 
 def create(path: str, rev: str, output: str, key: str) -> CommandReply:

@@ -11,7 +11,7 @@ from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
 from gitindex.refresh import public_files
-from gitindex.sharing import administration, membership, publish
+from gitindex.sharing import membership, publish
 from gitindex.sharing.server import address, connected, log_in, log_out
 
 PATIENT_MS = 30_000
@@ -19,7 +19,7 @@ PATIENT_MS = 30_000
 
 def init(path: str, url: str) -> CommandReply:
     """Set up a database."""
-    outcome = administration.init(url or address(find_worktree(path)))
+    outcome = membership.init(url or address(find_worktree(path)))
     done = "is ready" if outcome == "created" else "was set up before"
     grants = "  give people `GRANT gi_reader TO name`, CI `GRANT gi_writer TO name`"
     return CommandReply({"status": "ok", "outcome": outcome}, [f"the team index {done}", grants])

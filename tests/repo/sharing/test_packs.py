@@ -14,8 +14,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.sharing import packs
-from gitindex.sharing.manifest import BadPack
-from gitindex.sharing.signature import sign
+from gitindex.sharing.pack_file import BadPack, sign
 from gitindex.store.blobs import dump
 from gitindex.store.connection import open_reader
 from gitindex.store.name_index import name_index_faults

@@ -14,7 +14,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.refresh.outbox import _is_waiting, drain_outbox
-from gitindex.sharing import administration, membership, publish, team_questions
+from gitindex.sharing import membership, publish, team_questions
 from gitindex.sharing.server import Unavailable, connected
 from tests.packs import fill, quietly
 from tests.postgres import Cluster
@@ -215,8 +215,8 @@ def test_init_is_repeatable_and_commands_work(
     library, program = sources
     cluster.run("postgres", "CREATE DATABASE typed")
     url = cluster.url("typed")
-    assert administration.init(url) == "created"
-    assert administration.init(url) == "already"
+    assert membership.init(url) == "created"
+    assert membership.init(url) == "already"
     configure(monkeypatch, library, cluster.url("typed", "ci"))
     for repo in sources:
         for command in ("join", "push", "status", "repos"):

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.sharing import administration, team_questions
+from gitindex.sharing import membership, team_questions
 from gitindex.sharing.membership import forget_membership
 from gitindex.sharing.server import Unavailable, connected, log_in, log_out, read_token
 from tests.postgres import Cluster
@@ -218,7 +218,7 @@ def test_a_database_of_schema_3_is_upgraded_in_place(
     library, _ = sources
     cluster.run("postgres", "CREATE DATABASE old_schema")
     url = cluster.url("old_schema")
-    administration.init(url)
+    membership.init(url)
     join(cluster, "old_schema", library)
     push(library)
     cluster.run(
@@ -235,6 +235,6 @@ def test_a_database_of_schema_3_is_upgraded_in_place(
     with pytest.raises(Unavailable, match="schema 3") as away:
         ask(cluster.url("old_schema", "ci"), "lonely")
     assert "team init" in str(away.value.hint)
-    assert administration.init(url) == "upgraded from schema 3"
-    assert administration.init(url) == "already"
+    assert membership.init(url) == "upgraded from schema 3"
+    assert membership.init(url) == "already"
     assert ask(cluster.url("old_schema", "ci"), "lonely") == {"library"}

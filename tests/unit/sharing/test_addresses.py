@@ -9,8 +9,8 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import Worktree
 from gitindex.languages.facts import BlobFacts, Import
 from gitindex.sharing.destination import open_destination
-from gitindex.sharing.manifest import merkle_root
 from gitindex.sharing.membership import canonical_url
+from gitindex.sharing.pack_file import merkle_root
 from gitindex.sharing.packages import import_roots
 from gitindex.sharing.server import address, sslmode_of
 
