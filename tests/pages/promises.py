@@ -56,6 +56,7 @@ def collect() -> list[dict[str, Any]]:
                 "-m",
                 "pytest",
                 "--collect-only",
+                *("-m", ""),  # also the fault suites of a fixed size
                 "-qq",
                 "-p",
                 "tests.pages.collection",
