@@ -27,8 +27,11 @@ LISTING = "packs.txt"
 """Lists the names of the packs in a folder, one per line, because a web server may not list it."""
 REFS = "refs/gitindex/packs/"
 TIMEOUT_SECONDS = 600.0
+"""One git command with a remote: a pack of 200 MB over a slow line."""
 CONNECT_SECONDS = 20.0
+"""A destination that does not answer ends a pull in CI after this long."""
 MAX_LISTING = 4 << 20
+"""A hostile web server must not fill the memory: 70,000 names of packs."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -372,7 +375,9 @@ def _connect() -> tuple[Any, tuple[type[Exception], ...]]:
 
 
 PART = 1 << 20
+"""PostgreSQL keeps a value in memory whole, several times."""
 TRANSFER_MS = 300_000
+"""A pack of 200 MB in parts, over a slow line."""
 
 
 class TeamPacks(Destination):

@@ -103,8 +103,8 @@ def _origin(worktree: Worktree) -> str:
 
 
 def _default_ref(worktree: Worktree) -> str:
-    said = try_git(worktree.root, "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
-    named = said.output.decode().strip().removeprefix("origin/")
+    remote = try_git(worktree.root, "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD")
+    named = remote.output.decode().strip().removeprefix("origin/")
     if named:
         return named
     head = try_git(worktree.root, "symbolic-ref", "-q", "--short", "HEAD").output.decode().strip()
@@ -133,15 +133,17 @@ END $$"""
 def init(url: str) -> str:
     """Create or upgrade everything in one transaction; a current set-up is left alone."""
     with raw_connection(url) as server:
-        held = _version(server)
-        if held == SCHEMA_VERSION:
+        version = _version(server)
+        if version == SCHEMA_VERSION:
             return "already"
-        if held is not None and held > SCHEMA_VERSION:
-            raise GitIndexError(f"the database has schema {held}", "upgrade gitindex")
-        if held is not None and held < FIRST_VERSION:
-            raise GitIndexError(f"the database has schema {held}", "use the gitindex that made it")
+        if version is not None and version > SCHEMA_VERSION:
+            raise GitIndexError(f"the database has schema {version}", "upgrade gitindex")
+        if version is not None and version < FIRST_VERSION:
+            raise GitIndexError(
+                f"the database has schema {version}", "use the gitindex that made it"
+            )
         with server.transaction():
-            if held is None:
+            if version is None:
                 _create_schema(server)
             where = server.rows(
                 "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
@@ -149,17 +151,17 @@ def init(url: str) -> str:
             )[0][0]
             server.run("SET LOCAL ROLE gi_owner")
             server.rows("SELECT set_config('search_path', %s, true)", f"gitindex,{where}")
-            for script in scripts(held):
+            for script in scripts(version):
                 server.run(script)
-    return "created" if held is None else f"upgraded from schema {held}"
+    return "created" if version is None else f"upgraded from schema {version}"
 
 
-def scripts(held: int | None, wanted: int = SCHEMA_VERSION) -> Iterator[str]:
+def scripts(version: int | None, last: int = SCHEMA_VERSION) -> Iterator[str]:
     """Return the statements from a version (None: an empty database) to another, in order."""
-    first = FIRST_VERSION if held is None else held + 1
-    if held is not None:
+    first = FIRST_VERSION if version is None else version + 1
+    if version is not None:
         yield DROP_FUNCTIONS  # their results may have other columns now
-    names = [f"tables_{version}.sql" for version in range(first, wanted + 1)]
+    names = [f"tables_{number}.sql" for number in range(first, last + 1)]
     for name in (*names, "functions.sql", "rights.sql"):
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             yield file.read()

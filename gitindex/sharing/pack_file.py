@@ -20,7 +20,9 @@ from gitindex.git.command import FALLBACK_PATH, clean_env, find_program
 
 MAGIC = b"GIXP1\n"
 MAX_MANIFEST = 4 << 20
+"""It is read into memory before its digest is known."""
 MAX_PACK = 8 << 30
+"""A hostile destination must not fill the disk; the pack of 80,000 files has 0.2 GB."""
 
 
 def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> Manifest:
@@ -33,9 +35,9 @@ def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> 
                 packed.append(Member(name, compress(source, body)))
         whole = manifest._replace(members=tuple(packed))
         head = io.BytesIO()
-        told = compress(io.BytesIO(render(whole)), head)
+        frame = compress(io.BytesIO(render(whole)), head)
         with open(path, "wb") as pack:
-            pack.write(MAGIC + b"%d %d %s\n" % (told.size, told.packed, told.sha256.encode()))
+            pack.write(MAGIC + b"%d %d %s\n" % (frame.size, frame.packed, frame.sha256.encode()))
             pack.write(head.getvalue())
             body.seek(0)
             while chunk := body.read(1 << 20):
@@ -88,9 +90,9 @@ def _manifest(pack: IO[bytes]) -> Manifest:
     return parse(sink.getvalue())
 
 
-def _read_frame(pack: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
+def _read_frame(pack: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
     try:
-        decompress(pack, sink, told)
+        decompress(pack, sink, frame)
     except BadFrame as error:
         raise BadPack(str(error)) from error
 
@@ -98,6 +100,7 @@ def _read_frame(pack: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
 KIND = "gitindex_pack_v2"
 SUFFIX = ".gixp"
 MAX_MEMBERS = 2_000
+"""A Tantivy index has six files a segment and merges above ten segments."""
 MAX_UNPACKED = 16 << 30
 """Maximum number of bytes of all members together, regardless of the manifest."""
 DATABASE = "facts.db"
@@ -246,6 +249,7 @@ LEVEL = 3
 """Level 7 costs twice the CPU and saves four percent."""
 CHUNK = 1 << 20
 MAX_WINDOW = 1 << 27
+"""zstd's own largest default: a frame may ask for this much memory."""
 
 
 class FrameInfo(NamedTuple):
@@ -272,16 +276,16 @@ def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
     return FrameInfo(size, sink.tell() - start, digest.hexdigest())
 
 
-def decompress(source: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
-    """Read one frame of `told.packed` bytes; BadFrame unless its content is as announced."""
-    bounded = _Bounded(source, told.packed)
+def decompress(source: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
+    """Read one frame of `frame.packed` bytes; BadFrame unless its content is as announced."""
+    bounded = _Bounded(source, frame.packed)
     digest, size = hashlib.sha256(), 0
     library = _library()
     try:
         reader = library.ZstdDecompressor(max_window_size=MAX_WINDOW).stream_reader(bounded)
-        while chunk := reader.read(min(CHUNK, told.size - size + 1)):
+        while chunk := reader.read(min(CHUNK, frame.size - size + 1)):
             size += len(chunk)
-            if size > told.size:
+            if size > frame.size:
                 raise BadFrame("a member is larger than announced")
             digest.update(chunk)
             sink.write(chunk)
@@ -289,7 +293,7 @@ def decompress(source: IO[bytes], sink: IO[bytes], told: FrameInfo) -> None:
         raise BadFrame(f"a member cannot be read: {error}") from error
     if bounded.left:
         raise BadFrame("a member has bytes after its end")
-    if size != told.size or digest.hexdigest() != told.sha256:
+    if size != frame.size or digest.hexdigest() != frame.sha256:
         raise BadFrame("a member is not what the manifest says")
 
 
@@ -301,8 +305,8 @@ class _Bounded:
         self.left = size
 
     def read(self, size: int = -1) -> bytes:
-        wanted = self.left if size < 0 else min(size, self.left)
-        data = self._source.read(wanted)
+        count = self.left if size < 0 else min(size, self.left)
+        data = self._source.read(count)
         self.left -= len(data)
         return data
 
@@ -324,6 +328,7 @@ NAMESPACE = "gitindex-pack"
 SIGNATURE = ".sig"
 TIMEOUT_SECONDS = 120.0
 MAX_SIGNATURE = 1 << 16
+"""An SSH signature has 300 to 3,000 bytes."""
 
 
 def sign(pack: str, key: str) -> str:
@@ -334,8 +339,8 @@ def sign(pack: str, key: str) -> str:
     done = _run(["-Y", "sign", "-f", os.path.expanduser(key), "-n", NAMESPACE, pack])
     if done.returncode or not os.path.exists(signature):
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        said = safe_text(lines[-1]) if lines else "no reason given"
-        raise GitIndexError(f"the pack could not be signed: {said}", "check gitindex.pack.key")
+        reason = safe_text(lines[-1]) if lines else "no reason given"
+        raise GitIndexError(f"the pack could not be signed: {reason}", "check gitindex.pack.key")
     return signature
 
 

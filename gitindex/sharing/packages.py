@@ -13,6 +13,7 @@ from gitindex.git.command import read_blobs, try_git
 from gitindex.languages.facts import BlobFacts, Import
 
 MAX_FILES = 400
+"""Project files that are read: a monorepo of 400 packages is read whole."""
 _GO = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _READERS = ("pyproject.toml", "package.json", "go.mod", "Cargo.toml")
 

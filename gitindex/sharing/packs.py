@@ -202,7 +202,7 @@ def _left(worktree: Worktree) -> int:
     if database is None:
         raise NotIndexed
     try:
-        held = imported_facts(database)
+        facts = imported_facts(database)
     finally:
         database.close()
-    return held.imported - held.verified if held else 0
+    return facts.imported - facts.verified if facts else 0

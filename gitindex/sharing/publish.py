@@ -27,6 +27,7 @@ from gitindex.store.imported import imported_facts
 from gitindex.store.mapping import Published
 
 BATCH_BYTES = 4 << 20
+"""Documents that one statement sends: the server parses a batch in memory."""
 MAX_TEXT = 1 << 19
 """Longer files are generated or data: their trigrams would fill the server's index."""
 PUBLISH_MS = 300_000
@@ -121,11 +122,11 @@ def _send(
     server: Server,
     batches: Iterator[dict[FactsKey, str]],
     membership: Membership,
-    wanted: tuple[int, dict[str, Any], list[tuple[bytes, str, str]]],
+    content: tuple[int, dict[str, Any], list[tuple[bytes, str, str]]],
     report: Report,
 ) -> tuple[bool, int]:
     """Send documents and mapping in one transaction; False if a later run has superseded it."""
-    fence, delta, put = wanted
+    fence, delta, put = content
     digests: dict[FactsKey, str] = {}
     sent = 0
     with server.transaction():

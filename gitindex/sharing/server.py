@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 4
 CONNECT_SECONDS = 0.9
+"""What a person waits for a server that is away before the local answer comes alone."""
 PATIENT_SECONDS = 15.0
+"""The same for `team push` and its kind, which have no local answer to give."""
 QUERY_MS = 2_000
+"""A question that takes longer asks for too common a name; the server cancels it."""
 BREAKER_SECONDS = 60.0
+"""After a failure nobody tries again for this long: every prompt and agent would wait its turn."""
 GRACE_SECONDS = 0.5
 """Added to the server's own deadline, for a frozen server that does not enforce it."""
 SEARCH_PATH = "gitindex,public,pg_temp"

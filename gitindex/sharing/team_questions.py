@@ -22,12 +22,14 @@ from gitindex.sharing.packages import may_come_from
 from gitindex.sharing.server import Server, Unavailable, address, connected
 
 CANDIDATES = 200
+"""Documents of one question that are decoded here: a few ms each, within the 2 s of a question."""
 MAX_NAMES = 20
 """Maximum number of names of one question sent to the team's index."""
 
 MAX_EXPRESSIONS = 4
 """The server's index is asked for no more parts of one pattern."""
 MAX_LINE = 200
+"""Characters of a matching line that are shown: minified files have lines of a megabyte."""
 _PART = compile_later(r"[a-z0-9]{3}")
 _REPO = compile_later(r"(?<!\S)repo:(\S+)")
 
@@ -101,18 +103,18 @@ def references(server: Server, name: str, limit: int) -> list[dict[str, Any]]:
     rows = server.rows("SELECT * FROM gi_references(%s, %s)", name, CANDIDATES)
     documents = [row[-1] for row in rows]
     facts = _facts(server, documents)
-    asked = server.rows("SELECT gi_packages_of(%s, %s)", name, documents)
-    packages = {package for (package,) in asked}
+    named = server.rows("SELECT gi_packages_of(%s, %s)", name, documents)
+    packages = {package for (package,) in named}
     hits = Hits()
     hits.cut = len(rows) >= CANDIDATES
     for row in rows:
-        held = facts.get(row[-1])
-        if held is None or name not in held.postings:
+        blob = facts.get(row[-1])
+        if blob is None or name not in blob.postings:
             continue
         hit = _hit(row)
-        if hit["tier"] == "package" and not may_come_from(held, name, packages):
+        if hit["tier"] == "package" and not may_come_from(blob, name, packages):
             hit["tier"] = "name"
-        lines = {place.line + 1 for place in unpack_places(name, held.postings[name])}
+        lines = {place.line + 1 for place in unpack_places(name, blob.postings[name])}
         hits += [hit | {"line": line} for line in sorted(lines)]
     hits.sort(key=lambda hit: hit["tier"] == "name")
     del hits[limit + 1 :]
