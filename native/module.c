@@ -1,12 +1,10 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 9 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 10 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
-    {"pack_texts", pack_texts, METH_VARARGS,
-     "pack_texts(texts, symbols, most, chunk, block, buckets) -> (wide, words, postings, filter)"},
     {"group_names", group_names, METH_VARARGS,
      "group_names(data, extra, references, uses, imports, defined, scopes) -> (counts, packed) | None"},
     {"sweep_ranges", sweep_ranges, METH_VARARGS,

@@ -1,7 +1,7 @@
 /* The terms of a text: `_python_terms` of gitindex/extract/terms.py, byte for byte. */
 #include "table.h"
 
-enum { MAX_TERM = 200, MAX_REPEATS = 5 };
+enum { MAX_TERM = 200, MAX_REPEATS = 5, MAX_TERM_BYTES = 400000 };
 
 static int is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
 static int is_word(unsigned char c) {
@@ -187,14 +187,21 @@ static int expand_words(const Table *words, Table *terms, PyObject *expand, Buff
     return 0;
 }
 
+/* Ends with the mark where a term was cut, or where there are too many. */
 static int write_terms(const Table *terms, Buffer *out) {
+    size_t longest = 0, total = 0;
+    for (size_t i = 0; i < terms->size; i++) {
+        size_t length = terms->entries[i].length;
+        longest = length > longest ? length : longest;
+        total += length;
+    }
     for (uint32_t round = 0; round < MAX_REPEATS; round++)
         for (size_t i = 0; i < terms->size; i++)
             if (terms->entries[i].count > round &&
                 (buffer_add(out, table_key(terms, i), terms->entries[i].length) ||
                  buffer_add(out, " ", 1)))
                 return -1;
-    return 0;
+    return longest >= MAX_TERM || total > MAX_TERM_BYTES ? buffer_add(out, "* ", 2) : 0;
 }
 
 PyObject *terms_of_text(PyObject *module, PyObject *args) {

@@ -4,9 +4,6 @@ from typing import Any
 FORMAT: int
 
 def terms_of_text(text: bytes, expand: Callable[[bytes], bytes], /) -> bytes: ...
-def pack_texts(
-    texts: tuple[bytes, ...], symbols: bytes, most: int, chunk: int, block: int, buckets: int, /
-) -> tuple[list[int], list[bytes], list[bytes], bytes]: ...
 def group_names(
     data: bytes,
     extra: list[int],

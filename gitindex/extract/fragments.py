@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from itertools import chain, product
 from typing import Any, NamedTuple
 
+from gitindex.base.pattern import compile_later
 from gitindex.extract.regex_tree import SubPattern, op
+from gitindex.extract.terms import fold_text
 
 MAX_STRINGS = 64
 """Most alternative spellings that are tracked at once; a run with more is cut."""
@@ -17,11 +19,10 @@ MAX_LENGTH = 256
 MAX_CLASS = 16
 MAX_FRAGMENTS = 3
 """Most fragments of one literal: the longest ones. More would hardly narrow the search."""
-MIN_FRAGMENT = 3  # the filter of a segment is by three letters: shorter ones narrow nothing
+MIN_FRAGMENT = 3
+"""Bytes of a fragment: shorter ones are in so many words that they narrow nothing."""
 MAX_LOOKUPS = 24
-"""Most fragments of all clauses together: each one costs a scan of a word list."""
-MAX_WORD_BYTES = 400_000
-"""Most bytes of distinct words of one blob; a blob with more is searched directly."""
+"""Most fragments of all clauses together: each one costs a scan of the word list."""
 MAX_REPEATS = 8
 
 Strings = frozenset[str]
@@ -29,21 +30,8 @@ Clause = frozenset[frozenset[bytes]]
 """A text matches if it contains every fragment of at least one of these sets."""
 
 _EMPTY: Strings = frozenset({""})
-_WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
-_BLANK = b" "
-
-
-def _as_word(byte: int) -> int:
-    """Map a byte of folded text to its form in stored words; capitals stand for non-ASCII bytes."""
-    if byte in _WORD_BYTES:
-        return byte
-    if ord("A") <= byte <= ord("Z"):
-        return byte + 32
-    return ord("A") + byte % 26 if byte >= 128 else ord(_BLANK)
-
-
-AS_WORDS = bytes(map(_as_word, range(256)))
-"""Maps each byte of folded text to its form in stored words; other bytes become blanks."""
+_BLANK, _UNKNOWN = " ", "\0"
+_RUN = compile_later("[^ \0]+")
 
 
 class _Spellings(NamedTuple):
@@ -60,13 +48,11 @@ _NOTHING = _Spellings(_EMPTY)
 def fold(data: bytes) -> bytes:
     """Return text without case: bytes that a case-insensitive search treats as equal become equal.
 
-    Folds character by character, so a substring of a text stays a substring after folding. The dot
-    of the Turkish capital I is removed, because Python's `re` matches that letter with `i`.
+    Folds character by character, so a substring of a text stays a substring after folding.
     """
     if data.isascii():
         return data.lower()
-    text = data.decode("utf-8", "surrogateescape").casefold()
-    return text.replace("\u0307", "").replace("ı", "i").encode("utf-8", "surrogateescape")
+    return fold_text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def plain_bytes(data: bytes) -> bytes:
@@ -91,35 +77,26 @@ def required(tree: SubPattern) -> tuple[Clause, ...]:
 
 def fragments_of(literal: str) -> frozenset[bytes]:
     """Return word parts that every text with this literal has; a blank marks a certain word end."""
-    try:
-        words = fold(literal.encode("utf-8", "surrogateescape")).translate(AS_WORDS)
-    except UnicodeEncodeError:
-        return frozenset()  # half a surrogate pair: occurs in no text
-    parts = words.split(_BLANK)
-    last = len(parts) - 1
-    found = [
-        (_BLANK if at else b"") + part + (_BLANK if at < last else b"")
-        for at, part in enumerate(parts)
-        if part
-    ]
+    text = "".join(map(_indexed, literal))
+    found: set[bytes] = set()
+    for run in _RUN.finditer(text):
+        before, after = text[: run.start()][-1:], text[run.end() :][:1]
+        part = before.strip(_UNKNOWN) + run[0] + after.strip(_UNKNOWN)
+        found.add(part.encode())
     telling = {part for part in found if len(part) >= MIN_FRAGMENT}
     return frozenset(sorted(telling, key=lambda part: (-len(part), part))[:MAX_FRAGMENTS])
 
 
-def words_of_blob(data: bytes) -> set[bytes] | None:
-    """Return the distinct words of a blob in stored form; None if there are too many."""
-    return words_of_folded(folded_text(data))
+def _indexed(letter: str) -> str:
+    """Return a letter as the terms of a text have it: a blank between words, or `_UNKNOWN`.
 
-
-def words_of_folded(text: bytes) -> set[bytes] | None:
-    """Return the distinct words of folded text in stored form; None if there are too many."""
-    words = set(text.translate(AS_WORDS).split())
-    return words if sum(map(len, words)) <= MAX_WORD_BYTES else None
-
-
-def folded_text(data: bytes) -> bytes:
-    """Return a blob's text without case; `AS_WORDS` lowers the letters of ASCII text later."""
-    return data if data.isascii() else fold(plain_bytes(data))
+    Unknown: it does not fold to one letter, or may be matched by a mark that ends a word (U+0345).
+    """
+    if letter.isascii():
+        return letter.lower() if letter.isalnum() or letter == "_" else _BLANK
+    folded = fold_text(letter)
+    known = len(folded) == 1 and letter.isalnum() and folded.isalnum() and folded != "\u03b9"
+    return folded if known else _UNKNOWN
 
 
 def _clause(group: Strings) -> Clause:

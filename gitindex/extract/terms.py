@@ -12,6 +12,11 @@ MAX_TERM = 200  # longer words are data; the rest of one is not searched by rank
 MAX_REPEATS = 5
 """Most repetitions of a term in one blob: BM25 saturates, so more hardly change the ranking."""
 
+MAX_TERM_BYTES = 400_000
+"""Of the distinct terms of a blob whose words are listed: a picture as text has only words of its own."""
+MARK = b"*"
+"""The last term of a blob that may contain any text: one with words that were cut, or with too many."""
+
 _WORD = compile_later(r"\w+")
 _PART = compile_later(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _BLANKED = bytes(
@@ -27,6 +32,12 @@ def decode_text(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def fold_text(text: str) -> str:
+    """Return text without case, letter by letter. The dot of the Turkish capital I is removed,
+    because Python's `re` matches that letter with `i`."""
+    return text.casefold().replace("\u0307", "").replace("ı", "i")
 
 
 def words_of(text: str) -> list[str]:
@@ -57,6 +68,12 @@ def _terms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([whole, *extra, *(part[:MAX_TERM] for part in parts)]))
 
 
+def _folded(word: str) -> tuple[str, ...]:
+    """Return the term by which a text search finds a word, if `lower` is another one."""
+    folded = fold_text(word)[:MAX_TERM]
+    return () if folded == word.lower()[:MAX_TERM] else (folded,)
+
+
 class _WordTerms(dict[str, tuple[str, ...]]):
     """A cache of the terms of words; a plain dict costs half as much as a cached function."""
 
@@ -78,8 +95,12 @@ class _ChunkTerms(dict[bytes, tuple[bytes, ...]]):
             self.clear()
             self.plain.clear()
         text = chunk.decode("utf-8", "replace")
-        words = (text,) if chunk.isascii() else words_of(text)
-        terms = self[chunk] = tuple(term.encode() for word in words for term in _terms(word))
+        if chunk.isascii():
+            found = _terms(text)
+        else:
+            words = words_of(text)
+            found = tuple(term for word in words for term in (*_terms(word), *_folded(word)))
+        terms = self[chunk] = tuple(term.encode() for term in found)
         if terms == (chunk,) and chunk.isascii():
             self.plain.add(chunk)
         return terms
@@ -139,6 +160,11 @@ def python_terms(text: bytes) -> bytes:
 def _repeated(counts: dict[bytes, int]) -> list[bytes]:
     """Return each term up to MAX_REPEATS times, in rounds: the index ignores order."""
     terms = list(counts)
+    sizes = [len(term) for term in terms]
     for round_ in range(1, MAX_REPEATS):
         terms += [term for term, count in counts.items() if count > round_]
-    return terms
+    return (
+        [*terms, MARK]
+        if max(sizes, default=0) >= MAX_TERM or sum(sizes) > MAX_TERM_BYTES
+        else terms
+    )

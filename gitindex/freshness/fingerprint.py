@@ -8,7 +8,7 @@ from gitindex.languages.table import EXTRACTOR_VERSION, grammar_set
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 """Version of the store's tables and of the lexical fields."""
 
 POLICY_HASH = "5"

@@ -26,7 +26,7 @@ from gitindex.store.late_scopes import all_late, forget_scopes
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
 from gitindex.store.subjects import dump_counts
-from gitindex.store.text_index import stored_sums
+from gitindex.store.text_index import listed_words
 from gitindex.view.tree import open_tree
 
 SHOWN = 20
@@ -52,6 +52,8 @@ def audit(worktree: Worktree, path: str, report: Report) -> dict[str, Any]:
                 built = dump(database, clean)
                 differences = list(_differences(live, built))
                 differences += _other_terms(worktree, clean, live)
+                if listed_words(database) - listed_words(view.served.database):
+                    differences.append({"path": "", "differs": ["words"]})
             finally:
                 database.close()
         return view.envelope(
@@ -68,13 +70,12 @@ def dump(database: Database, worktree: Worktree) -> Dump:
     row = mapping.published(database, worktree.id)
     assert row is not None
     held = LexicalReader(worktree.lexical).all_keys()
-    sums = stored_sums(database)
     counts = mapping.count(database, row.worktree_id)
     found: Dump = {b"": {"tree": row.tree, "files": counts.files, "symbols": counts.symbols}}
     table = BlobTable(database)
     past = dump_counts(database, row.worktree_id)
-    for path, policy, oid, mode, skip, extractor, lexical, blob_id, *document in database.rows(
-        "SELECT p.path, p.policy, f.oid, f.mode, f.skip, b.extractor, b.lexical, b.id,"
+    for path, policy, oid, mode, skip, extractor, lexical, *document in database.rows(
+        "SELECT p.path, p.policy, f.oid, f.mode, f.skip, b.extractor, b.lexical,"
         " d.topics, d.tags, d.summary, d.created_at FROM files f JOIN paths p ON p.id=f.path_id"
         " LEFT JOIN blobs b ON b.id=f.blob_id LEFT JOIN documents d ON d.blob_id=b.id"
         " WHERE f.worktree_id=?",
@@ -91,7 +92,6 @@ def dump(database: Database, worktree: Worktree) -> Dump:
             "lexical": bool(lexical) and key in held,
             "document": tuple(document),
             "facts": hashlib.sha256(facts or b"").digest(),
-            "words": sums.get(blob_id),
             "subjects": past.get(path, {}),
         }
     return found

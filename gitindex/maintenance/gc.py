@@ -22,7 +22,6 @@ from gitindex.store.connection import Database, marks, open_reader
 from gitindex.store.entities import reconcile, remove_entities
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import NameIndex
-from gitindex.store.text_index import remove_blobs
 
 LOCK_WAIT_SECONDS = 60.0
 BATCH = 500  # blobs of one transaction: other writers wait for one at most
@@ -164,7 +163,6 @@ def _remove_blobs(database: Database, part: list[Garbage]) -> None:
     ids = [garbage.blob_id for garbage in part]
     with database.write():
         NameIndex(database).remove(ids)
-        remove_blobs(database, ids)
         remove_entities(database, ids)
         database.run(
             "UPDATE repo_state SET lexical_docs=lexical_docs-"

@@ -13,14 +13,14 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import AddedFacts, BlobTable
 from gitindex.store.checksums import half_of_lexical
 from gitindex.store.entities import put_document
 from gitindex.store.imported import mark_imported, mark_verified
 from gitindex.store.late_scopes import note_late
 from gitindex.store.lexical import trim_memory
 from gitindex.store.name_index import DROP_NAME_INDEXES, make_name_indexes
-from gitindex.store.text_index import TextIndexWriter
+from gitindex.store.text_index import WordListWriter
 
 FEED_BYTES = 1 << 20
 """Blobs of this size together are written at once, so that their names are looked up together."""
@@ -66,7 +66,7 @@ class Ingest:
         self._session = session
         self._db = session.database
         self._blobs = BlobTable(session.database)
-        self._texts = TextIndexWriter(session.database)
+        self._words = WordListWriter(session.database)
         self._transaction = ExitStack()
         self._batch: _Batch | None = None
         self._part: list[ExtractedBlob] = []  # not written yet
@@ -110,8 +110,8 @@ class Ingest:
         part, batch = self._part, self._batch or self._start_batch()
         self._session.check_identity()
         searched = [blob for blob in part if blob.is_searched]
-        self._add_documents(searched)
         kept = self._blobs.add_all({b.key: (b.facts, b.is_searched) for b in part})
+        self._add_documents(searched, kept)
         ids = [kept[blob.key].blob_id for blob in part]
         if self._import_id:
             mark_imported(self._db, self._import_id, ids)
@@ -121,7 +121,6 @@ class Ingest:
         for blob in part:
             blob_id, new = kept[blob.key]
             put_document(self._db, blob_id, blob.facts.language, blob.data, new)
-            self._texts.add(blob_id, blob.data, new)
         batch.blobs += len(part)
         batch.size += self._part_bytes
         batch.added += sum(kept[blob.key].new for blob in searched)
@@ -138,12 +137,13 @@ class Ingest:
             self._is_first_load = not self._session.lexical().documents
         return self._batch
 
-    def _add_documents(self, blobs: list[ExtractedBlob]) -> None:
+    def _add_documents(self, blobs: list[ExtractedBlob], kept: dict[FactsKey, AddedFacts]) -> None:
         add = self._adder()
         for blob in blobs:
-            add(blob.key, blob.body, blob.names)
+            add(blob.key, kept[blob.key].blob_id, blob.body, blob.names)
+            self._words.add(blob.body)
 
-    def _adder(self) -> Callable[[FactsKey, str, str], None]:
+    def _adder(self) -> Callable[[FactsKey, int, str, str], None]:
         """Return what adds a document: the index of a first load was empty, so nothing is replaced."""
         lexical = self._session.lexical()
         return lexical.append if self._is_first_load else lexical.add
@@ -153,7 +153,7 @@ class Ingest:
         batch, self._batch = self._batch, None
         if batch is None:
             return
-        self._texts.flush()
+        self._words.flush()
         if batch.keys:
             self._session.check_identity()
             self._session.lexical().commit()

@@ -25,7 +25,7 @@ from gitindex.store.checksums import META, SEALS, CheckLevel, complete_checksums
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
 from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
-from gitindex.store.text_index import merge_segments
+from gitindex.store.text_index import merge_word_lists
 
 _ABANDONED: list[Database] = []
 """Open databases of stores that were deleted meanwhile."""
@@ -141,7 +141,7 @@ class Session:
             with contextlib.suppress(GitIndexError, StoreReplaced):  # nobody waits for us now
                 self.check_identity()
                 complete_checksums(self._anchor.store)
-                merge_segments(self.database)
+                merge_word_lists(self.database)
                 for worktree_id in self.long_histories:
                     with self.database.write():
                         history.compact(self.database, worktree_id)

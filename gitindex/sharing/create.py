@@ -147,18 +147,18 @@ def _chosen(
 def _write_documents(
     repository: Repository, scratch: str, pack: PackDatabase, report: Report
 ) -> tuple[str, list[str]]:
-    """Build both text indexes of the chosen blobs: the store's own cover other branches too."""
+    """Build the lexical index of the chosen blobs: the store's own covers other branches too."""
     folder = os.path.join(scratch, "lexical")
     writer = LexicalWriter(folder, HEAP_BYTES, in_store=False)
     try:
         root = derive_root(pack.database)
         symbols = _symbol_names(pack.database)
         for number, blob in enumerate(pack.blobs):
-            data = repository.read(blob.key.oid) if blob.lexical else b""
-            pack.add_text(blob, data)
             if blob.lexical:
-                names = symbols.get(blob.blob_id, ())
-                writer.append(blob.key, *document_text(data, names))
+                data = repository.read(blob.key.oid)
+                body, named = document_text(data, symbols.get(blob.blob_id, ()))
+                pack.add_text(body)
+                writer.append(blob.key, blob.blob_id, body, named)
             if number % 200 == 0:
                 report("documents", 100.0 * number / len(pack.blobs))
         writer.commit()

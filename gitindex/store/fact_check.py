@@ -14,6 +14,7 @@ from gitindex.extract.extraction import ExtractedBlob, extract_blobs
 from gitindex.extract.plain import AGAIN
 from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor
+from gitindex.extract.terms import MARK
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
@@ -22,7 +23,7 @@ from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
 from gitindex.store.late_scopes import all_late
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.text_index import stored_sums, sums_of
+from gitindex.store.text_index import listed_words
 
 SAMPLE = 200
 """Number of blobs that are extracted again unless all are requested; a new sample each time."""
@@ -79,7 +80,8 @@ class FactsCheck:
             )
         }
         self._late = all_late(database)
-        self._sums = stored_sums(database)
+        self._words = listed_words(database)
+        self._blob_ids = lexical.blob_ids()
         self._terms: dict[str, Counter[str]] = {"body": Counter(), "names": Counter()}
 
     def checks(
@@ -167,10 +169,13 @@ class FactsCheck:
         return held == (row_of(front) if front else None)
 
     def _same_words(self, derived: ExtractedBlob) -> bool:
+        """Does a text search find the blob: are its words listed, and its id beside its document?"""
         row = self._rows.get(derived.key)
-        if row is None or row.blob_id not in self._sums:
-            return True  # an unknown blob is always a candidate
-        return self._sums[row.blob_id] == sums_of(derived.data)
+        if row is None or not derived.is_searched:
+            return True
+        words = set(derived.body.split())
+        listed = MARK.decode() in words or words <= self._words
+        return listed and self._blob_ids.get(derived.key, row.blob_id) == row.blob_id
 
     def _same_terms(self, derived: ExtractedBlob) -> bool:
         """Are all terms there? Extra terms are checked over all documents together."""

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from typing import Any
 
 import tantivy
 
@@ -73,6 +74,10 @@ class LexicalQuery(NamedTuple):
     name_boost: float = NAME_BOOST  # for a term in the name of a definition
 
 
+TermClauses = list[list[list[list[str]]]]
+"""Every clause holds in one of its forms; a form has one of the terms of each of its lists."""
+
+
 class BlobHit(NamedTuple):
     """One matching blob, which may or may not be part of the published tree."""
 
@@ -85,6 +90,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("key", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
     builder.add_text_field("names", tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("blob", fast=True)  # id in the database, for the text index
     return builder.build()
 
 
@@ -147,16 +153,17 @@ class LexicalWriter:
             self._index.reload()
             return int(self._index.searcher().num_docs)
 
-    def add(self, key: FactsKey, body: str, names: str) -> None:
+    def add(self, key: FactsKey, blob_id: int, body: str, names: str) -> None:
         """Add or replace the document of one blob; visible after `commit`."""
         with _translated():
             self._writer.delete_documents_by_term("key", _term(key))
-        self.append(key, body, names)
+        self.append(key, blob_id, body, names)
 
-    def append(self, key: FactsKey, body: str, names: str) -> None:
+    def append(self, key: FactsKey, blob_id: int, body: str, names: str) -> None:
         """Add the document of a blob that the index does not hold."""
         document = tantivy.Document()
         document.add_text("key", _term(key))
+        document.add_unsigned("blob", blob_id)
         document.add_text("body", body)
         document.add_text("names", names)
         with _translated():
@@ -288,6 +295,35 @@ class LexicalReader:
             self._places.setdefault(key, _NOWHERE)
         return found
 
+    def blobs_with(self, clauses: TermClauses) -> set[int]:
+        """Return the ids of the blobs that fulfil every clause."""
+        must, should = tantivy.Occur.Must, tantivy.Occur.Should
+
+        def every(queries: Iterable[tantivy.Query]) -> tantivy.Query:
+            return tantivy.Query.boolean_query([(must, query) for query in queries])
+
+        def some(queries: Iterable[tantivy.Query]) -> tantivy.Query:
+            return tantivy.Query.boolean_query([(should, query) for query in queries])
+
+        def has(words: list[str]) -> tantivy.Query:
+            return tantivy.Query.term_set_query(self._schema, "body", words)
+
+        with _translated():
+            query = every(some(every(map(has, form)) for form in forms) for forms in clauses)
+            hits = self._searcher.search(query, max(1, self.documents), count=False).hits
+            return set(self._ids([address for _, address in hits]))
+
+    def blob_ids(self) -> dict[FactsKey, int]:
+        """Return the id of the blob of every document."""
+        with _translated():
+            hits = self._searcher.search(tantivy.Query.all_query(), max(1, self.documents)).hits
+            places = [address for _, address in hits]
+            return dict(zip(map(self._key, places), self._ids(places), strict=True))
+
+    def _ids(self, places: list[tantivy.DocAddress]) -> list[int]:
+        found: list[Any] = list(self._searcher.fast_field_values("blob", places))
+        return found
+
     def holds_all(self, key: FactsKey, field: str, terms: Iterable[str]) -> bool:
         """Does the document of a blob have all of the terms in a field?"""
         clauses = [(tantivy.Occur.Must, self._among([key]))]
@@ -376,6 +412,14 @@ class LexicalMemory:
         if self._held is None or self._held[0] != (path, listed):
             self._held = ((path, listed), LexicalReader(path))
         return self._held[1]
+
+
+_SHARED = LexicalMemory()
+
+
+def lexical_beside(database: str) -> LexicalReader:
+    """Return a reader of the index beside a database, kept open between questions."""
+    return _SHARED.reader(os.path.join(os.path.dirname(database), "lexical"))
 
 
 def make_canonical(folder: str) -> list[str]:

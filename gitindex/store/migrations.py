@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-CURRENT = 9
+CURRENT = 10
 """PRAGMA user_version of a store that this code reads and writes."""
 
 MIGRATIONS: dict[int, str] = {}

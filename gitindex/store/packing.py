@@ -12,11 +12,9 @@ from gitindex.store.blob_names import join_places, read_names, split_places
 from gitindex.store.connection import Database
 from gitindex.store.name_index import DROP_NAME_INDEXES
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
-from gitindex.store.text_index import MAX_SEGMENT, TextIndexWriter
+from gitindex.store.text_index import WordListWriter
 
 BLOBS_AT_ONCE = 500  # whose places are in memory at once
-SEGMENT_BYTES = 128 << 20
-"""Texts of this size together become one segment of the text index."""
 _COPIED = ("definitions", "imports", "exports", "documents", "scopes")
 _FACTS = (*_COPIED, "occurrences")
 """Tables whose rows belong to a blob."""
@@ -39,30 +37,22 @@ class PackDatabase:
 
     def __init__(self, source: Database, path: str, chosen: dict[FactsKey, int]) -> None:
         self.database = open_fresh(path)
-        self._texts = TextIndexWriter(self.database)
-        self._texts_bytes = 0
+        self._words = WordListWriter(self.database)
         try:
             self.blobs = self._copy(source, chosen)
         except BaseException:
             self.database.close()
             raise
 
-    def add_text(self, blob: PackedBlob, data: bytes) -> None:
-        """Add the words of a blob for grep; the caller adds all blobs in order, then finishes."""
-        self._texts.add(blob.blob_id, data, new=True)
-        self._texts_bytes += len(data)
-        if self._texts_bytes >= SEGMENT_BYTES or blob.blob_id % MAX_SEGMENT == 0:
-            self._flush()
+    def add_text(self, body: str) -> None:
+        """Add the words of a blob for grep; the caller adds all blobs, then finishes."""
+        self._words.add(body)
 
     def finish(self) -> None:
-        """Write the rest and close the file."""
-        self._flush()
-        self.database.close()
-
-    def _flush(self) -> None:
+        """Write the words and close the file."""
         with self.database.write():
-            self._texts.flush()
-        self._texts_bytes = 0
+            self._words.flush()
+        self.database.close()
 
     def _copy(self, source: Database, chosen: dict[FactsKey, int]) -> list[PackedBlob]:
         target = self.database
@@ -111,8 +101,7 @@ def pack_schema_text() -> list[tuple[str, ...]]:
 
 def _refuse_other_rows(database: Database) -> None:
     """Refuse rows that are not facts: worktrees, jobs, decisions, history or semantic rows."""
-    allowed = {*_FACTS, "shapes", "blobs", "names", "repo_state", "text_segments", "text_words"}
-    allowed |= {"text_postings", "sqlite_sequence"}
+    allowed = {*_FACTS, "shapes", "blobs", "names", "repo_state", "text_words", "sqlite_sequence"}
     for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type='table'"):
         if name not in allowed and database.row(f'SELECT 1 FROM "{name}" LIMIT 1'):
             raise CorruptStore(f"the pack has rows in {name}", "get a new pack")
@@ -120,7 +109,7 @@ def _refuse_other_rows(database: Database) -> None:
 
 def _refuse_other_types(database: Database) -> None:
     """Refuse values whose type is not that of the column: SQLite would store any."""
-    for table in (*_FACTS, "shapes", "blobs", "names", "repo_state"):
+    for table in (*_FACTS, "shapes", "blobs", "names", "repo_state", "text_words"):
         columns = database.rows("SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table)
         tests = [
             f"typeof(\"{name}\")<>'{kind.lower()}'"

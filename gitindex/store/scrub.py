@@ -12,7 +12,6 @@ from contextlib import suppress
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import CorruptStore, StoreError
-from gitindex.store import text_index
 from gitindex.store.checksums import (
     CheckLevel,
     checked_parts,
@@ -72,8 +71,7 @@ def size_of_store(store: str) -> int:
 def check_store(store: str) -> None:
     """Raise CorruptStore unless every byte is as written and both halves agree.
 
-    Compares checksums of all files, SQLite's own check, the rows of the text index, and the lexical
-    index that the database names.
+    Compares checksums of all files, SQLite's own check, and the lexical index that the database names.
     """
     wrong = damage_of_store(store, CheckLevel.FULL)
     if not wrong and (torn := torn_file(store)):
@@ -109,7 +107,7 @@ def _contents(store: str) -> str:
         said = str(database.row("PRAGMA quick_check(1)")[0])
         if said != "ok":
             return said
-        wrong = text_index.damage(database) or other_lexical(database, f"{store}/lexical")
+        wrong = other_lexical(database, f"{store}/lexical")
         documents = database.row("SELECT lexical_docs FROM repo_state")[0]
     finally:
         database.close()

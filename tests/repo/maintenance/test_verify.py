@@ -31,7 +31,6 @@ from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
 from gitindex.store.connection import leave_log, open_reader
 from gitindex.store.lexical import LexicalReader, LexicalWriter
-from gitindex.store.text_index import stored_sums
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo, accept_changes
@@ -298,37 +297,50 @@ def test_i40_the_text_index(store: Repo, workers: Extractor) -> None:
     """Other words under checksums that fit: no damage, but not the words of the blobs."""
     mutant = Mutant(store)
     for row_id, stored in mutant.rows("SELECT id, words FROM text_words"):
-        words = stored.replace(b" helper ", b" helped ", 1)
+        words = stored.replace(b" helper ", b" helpes ", 1)
         if words != stored:
             mutant.run("UPDATE text_words SET words=? WHERE id=?", words, row_id)
             assert _wrong(store, workers) == ["grep"]
             mutant.restore()
             return
-    raise AssertionError("no segment has the word")
+    raise AssertionError("no list has the word")
 
 
-LEXICAL: dict[str, Callable[[LexicalWriter, FactsKey, str, str], None]] = {
-    "a document is gone": lambda writer, key, _body, _names: writer.remove([key]),
-    "a term less": lambda writer, key, body, names: writer.add(key, body.replace("sep", ""), names),
-    "a term more": lambda writer, key, body, names: writer.add(key, body + " intruder", names),
-    "a name less": lambda writer, key, body, names: writer.add(key, body, names.replace("act", "")),
-    "a name more": lambda writer, key, body, names: writer.add(key, body, names + " intruder"),
+Document = tuple[FactsKey, int]
+LEXICAL: dict[str, Callable[[LexicalWriter, Document, str, str], None]] = {
+    "the id of another blob": lambda writer, document, body, names: writer.add(
+        document[0], document[1] + 1, body, names
+    ),
+    "a document is gone": lambda writer, document, _body, _names: writer.remove([document[0]]),
+    "a term less": lambda writer, document, body, names: writer.add(
+        *document, body.replace("sep", ""), names
+    ),
+    "a term more": lambda writer, document, body, names: writer.add(
+        *document, body + " intruder", names
+    ),
+    "a name less": lambda writer, document, body, names: writer.add(
+        *document, body, names.replace("act", "")
+    ),
+    "a name more": lambda writer, document, body, names: writer.add(
+        *document, body, names + " intruder"
+    ),
 }
 
 
 def test_i40_lexical_documents(store: Repo, workers: Extractor) -> None:
     oid = store.git("rev-parse", "HEAD:app.py").strip()
-    (key,) = (k for k in LexicalReader(store.worktree.lexical).all_keys() if k.oid == oid)
+    ids = LexicalReader(store.worktree.lexical).blob_ids()
+    (key,) = (k for k in ids if k.oid == oid)
     repository = open_repository(store.worktree)
     (derived,) = extract_blobs([(key, "python")], reader_of(repository), workers)
     repository.close()
     writer = LexicalWriter(store.worktree.lexical)
     for name, change in LEXICAL.items():
-        change(writer, key, derived.body, derived.names)
+        change(writer, (key, ids[key]), derived.body, derived.names)
         writer.commit()
         for full in (False, True):
             assert _wrong(store, workers, full), name
-        writer.add(key, derived.body, derived.names)
+        writer.add(key, ids[key], derived.body, derived.names)
         writer.commit()
         assert _wrong(store, workers, full=False) == [], name
     writer.close()
@@ -490,15 +502,15 @@ def _counts(repo: Repo) -> tuple[int, int, int]:
             "SELECT f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
             " WHERE CAST(p.path AS TEXT) LIKE 'side%'"
         )
-        sums = stored_sums(database)
-        assert sums.keys() <= known
+        searched = set(LexicalReader(repo.worktree.lexical).blob_ids().values())
+        assert searched <= known
         (topics,) = database.row("SELECT count(*) FROM documents WHERE topics LIKE '%side%'")
-    return names, len(sums.keys() & {blob_id for (blob_id,) in ours}), topics
+    return names, len(searched & {blob_id for (blob_id,) in ours}), topics
 
 
 def test_gc_ends_what_a_killed_one_began(store: Repo, workers: Extractor) -> None:
     writer = LexicalWriter(store.worktree.lexical)
-    writer.add(FactsKey("0" * 40, "1:text"), "left behind", "")
+    writer.add(FactsKey("0" * 40, "1:text"), 1, "left behind", "")
     writer.commit()
     writer.close()
     assert _wrong(store, workers) == [], "a document of no blob is never served"

@@ -13,13 +13,11 @@ import pytest
 
 from gitindex.base import compiled
 from gitindex.extract import terms
-from gitindex.extract.fragments import MAX_WORD_BYTES, folded_text
 from gitindex.languages.syntax import extract, outline, postings, sweep
 from gitindex.languages.syntax.parser import Captures
 from gitindex.languages.syntax.source import read_source
 from gitindex.languages.table import language_of
 from gitindex.query.search import chunks
-from gitindex.store import text_rows
 
 ROOT = Path(__file__).parents[3]
 built = pytest.mark.skipif(compiled.LIBRARY is None, reason="installed without a C compiler")
@@ -70,34 +68,13 @@ def test_terms_are_the_same() -> None:
 
 
 @built
-def test_words_are_the_same() -> None:
-    """No text, few, and enough for several blocks and a filter; one with too many words."""
-    pick = random.Random(5)
-    random_texts = [folded_text(text) for text in _texts(300)]
-    many = [b" ".join(b"w%x" % pick.randrange(9_000) for _ in range(300)) for _ in range(60)]
-    wide = b" ".join(b"%x" % (number * 7919) for number in range(MAX_WORD_BYTES // 5))
-    files = [folded_text(path.read_bytes()) for path in _files()]
-    for texts in ([], [b""], random_texts, many, [b"a b", wide, b"b"], files):
-        found = text_rows.pack_texts(texts)
-        assert found == text_rows.python_texts(texts)
-        assert found[1].words == sum(len(block.split()) for block in found[1].blocks)
-    assert text_rows.pack_texts(many)[1].filter
-
-
-def test_the_filter_leaves_no_block_out() -> None:
-    pick = random.Random(7)
-    words = {
-        b"%s%x" % (pick.choice((b"get_", b"is", b"Q")), pick.randrange(1 << 20)): [0]
-        for _ in range(6_000)
-    }
-    rows = text_rows.pack_words(words)
-    assert len(rows.blocks) >= text_rows.MIN_FILTERED
-    for word in pick.sample(sorted(words), 300):
-        start = pick.randrange(len(word) - 2)
-        for fragment in (word[start : start + 3], b" " + word + b" ", word):
-            has = {n for n, block in enumerate(rows.blocks) if fragment in block}
-            assert has <= set(text_rows.blocks_with(rows.filter, len(rows.blocks), fragment))
-    assert len(text_rows.blocks_with(rows.filter, len(rows.blocks), b" get_zzzz ")) <= 1
+def test_texts_that_may_contain_anything_are_marked_the_same() -> None:
+    """A word that is cut, and more words than are listed."""
+    many = b" ".join(b"%x" % (number * 7919) for number in range(terms.MAX_TERM_BYTES // 4))
+    for text in (b"x" * 199, b"x" * 200, b"a " + b"x" * 201 + b" b", "ü".encode() * 201, many):
+        found = terms.lexical_terms(text)
+        assert found == terms.python_terms(text)
+        assert found.endswith(terms.MARK) == (text != b"x" * 199)
 
 
 def _broken_forms(path: Path, pick: random.Random) -> list[bytes]:
@@ -161,9 +138,6 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("terms_of_text", ("text", len)),
         ("terms_of_text", ("é".encode(), lambda _: "no bytes")),
-        ("pack_texts", (("text",), bytes(256), 9, 64, 1024, 8192)),
-        ("pack_texts", ((b"",), bytes(255), 9, 64, 1024, 8192)),
-        ("pack_texts", ((b"",), bytes(256), 9, 0, 0, 8192)),
         ("group_names", (b"x", [1], [], {}, [], [], [])),
         ("group_names", (b"x", [-1, 2], [], {}, [], [], [])),
         ("group_names", (b"x", [], [object()], {}, [], [], [])),

@@ -19,7 +19,7 @@ def held():
 
 for number in range(40):
     writer = LexicalWriter(sys.argv[1])
-    writer.append(FactsKey(f"{number:040x}", "1"), "some words", "name")
+    writer.append(FactsKey(f"{number:040x}", "1"), number, "some words", "name")
     writer.commit()
     writer.close()
     if number == 4:

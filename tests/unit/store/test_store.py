@@ -92,9 +92,7 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
         "file_refreshes",
         "scopes",
         "late_scopes",
-        "text_segments",
         "text_words",
-        "text_postings",
     }
     assert "entities" in names(first, "view")
     first.run("UPDATE repo_state SET lexical_docs=7")
