@@ -17,8 +17,8 @@ from pathlib import Path
 
 from bench.affected import _READ, Bench, Compared, _told
 from gitindex.base.path_kind import is_test
-from gitindex.query.impact.affected import AffectedTest, affected_tests
 from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.reach import AffectedTest, affected_tests
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 

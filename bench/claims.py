@@ -24,7 +24,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.worktree import find_worktree
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.query.claims.answer import _JUDGES
+from gitindex.query.claims.answer import JUDGES
 from gitindex.query.claims.evidence import ClaimTree, ClaimVerdict
 from gitindex.query.claims.grammar import Claim
 from gitindex.query.names.model import Definition
@@ -94,7 +94,7 @@ def _measure(bench: Bench, project: Project) -> Counts:
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
         claims = ClaimTree(view)
         for case, truth in _cases(claims, marks):
-            verdict = _JUDGES[case.claim.kind](claims, *case.claim.args)
+            verdict = JUDGES[case.claim.kind](claims, *case.claim.args)
             counts.claims += 1
             counts.decided += verdict.verdict != "unverifiable"
             counts.kinds[f"{case.claim.kind} {verdict.verdict}"] += 1

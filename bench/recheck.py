@@ -19,8 +19,7 @@ from bench.harness import Row
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import find_worktree
 from gitindex.query.names.memory import Memory
-from gitindex.query.recheck.answer import recheck
-from gitindex.query.recheck.receipts import parse_receipts
+from gitindex.query.recheck import parse_receipts, recheck
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeView, open_tree

@@ -1,24 +1,29 @@
-"""Query the first-parent history: look-ups in the history layer, by name.
+"""Query the first-parent history: look-ups in the history layer, by name, and what commits broke.
 
 Definitions and calls are matched by name, like the tier `name` of the call graph: imports are not
-resolved.
+resolved. Commits that may have broken a use are compared with their parents as a staged change would be.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import path_fields
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git, try_git
 from gitindex.git.worktree_probe import read_head_state
 from gitindex.store.history_database import NOW, HistoryDatabase, history_file
+from gitindex.view.tree import TreeChoice
+
+MAX_COMMITS = 25
+"""Commits that are compared with their parents, the newest ones: each costs two trees."""
 
 Answer = dict[str, Any]
 
@@ -35,21 +40,19 @@ class _Event(NamedTuple):
 def symbol_log(worktree: Worktree, symbol: str) -> Answer:
     """Return the commits that added, changed or removed definitions of a name, newest first."""
     with _opened(worktree) as history:
-        kept = [
+        spans = [
             (path, first, last, qualified, digest)
             for path, first, last, qualified, _, digest in history.definitions(symbol)
             if _fits(qualified, symbol)
         ]
-        events = _definition_events(kept)
-        return _answer(worktree, history, events) | {"symbol": symbol}
+        return _answer(worktree, history, _events(spans)) | {"symbol": symbol}
 
 
 def edge_log(worktree: Worktree, caller: str, callee: str) -> Answer:
     """Return the commits that added or removed calls from a caller to a name, newest first."""
     with _opened(worktree) as history:
-        spans = [span for span in history.callers(callee, caller) if _fits(span[3], caller)]
-        events = _edge_events(spans)
-        return _answer(worktree, history, events) | {"caller": caller, "callee": callee}
+        spans = [(*span, 0) for span in history.callers(callee, caller) if _fits(span[3], caller)]
+        return _answer(worktree, history, _events(spans)) | {"caller": caller, "callee": callee}
 
 
 def callers_between(worktree: Worktree, callee: str, between: str) -> Answer:
@@ -105,20 +108,19 @@ def _opened(worktree: Worktree) -> Iterator[HistoryDatabase]:
         history.close()
 
 
-def _fits(qualified: str, asked: str) -> bool:
-    return qualified == asked or qualified.endswith(f".{asked}")
+def _fits(qualified: str, name: str) -> bool:
+    return qualified == name or qualified.endswith(f".{name}")
 
 
-def _definition_events(spans: list[tuple[bytes, int, int, str, int]]) -> list[_Event]:
-    """Return events of definitions; a definition continues while its spans are adjacent."""
-    by_place: dict[tuple[bytes, str], list[tuple[int, int, int]]] = {}
+def _events(spans: list[tuple[bytes, int, int, str, int]]) -> list[_Event]:
+    """Return what happened to definitions or calls: each goes on while its spans are adjacent."""
+    by_place: dict[tuple[bytes, str], dict[int, tuple[int, int]]] = {}
     for path, first, last, name, digest in spans:
-        by_place.setdefault((path, name), []).append((first, last, digest))
+        merged = by_place.setdefault((path, name), {})
+        # definitions with the same name in one blob count as one
+        merged[first] = last, merged.get(first, (0, 0))[1] ^ digest
     events = []
-    for (path, name), found in by_place.items():
-        merged: dict[int, tuple[int, int]] = {}
-        for first, last, digest in found:  # definitions with the same name in one blob count as one
-            merged[first] = last, merged.get(first, (0, 0))[1] ^ digest
+    for (path, name), merged in by_place.items():
         end, text = -1, 0
         for first, (last, digest) in sorted(merged.items()):
             if first != end + 1:
@@ -127,23 +129,6 @@ def _definition_events(spans: list[tuple[bytes, int, int, str, int]]) -> list[_E
             elif digest != text:
                 events.append(_Event(first, "changed", path, name))
             end, text = last, digest
-        if end < NOW:
-            events.append(_Event(end + 1, "removed", path, name))
-    return sorted(events, reverse=True)
-
-
-def _edge_events(spans: list[tuple[bytes, int, int, str]]) -> list[_Event]:
-    by_place: dict[tuple[bytes, str], list[tuple[int, int]]] = {}
-    for path, first, last, name in spans:
-        by_place.setdefault((path, name), []).append((first, last))
-    events = []
-    for (path, name), found in by_place.items():
-        end = -1
-        for first, last in sorted(found):
-            if first != end + 1:
-                events += [_Event(end + 1, "removed", path, name)] if end >= 0 else []
-                events.append(_Event(first, "added", path, name))
-            end = last
         if end < NOW:
             events.append(_Event(end + 1, "removed", path, name))
     return sorted(events, reverse=True)
@@ -175,10 +160,12 @@ def _behind(worktree: Worktree, history: HistoryDatabase) -> Answer:
 
 
 def _number(worktree: Worktree, history: HistoryDatabase, name: str) -> int:
-    told = try_git(worktree.root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    if told.returncode:
+    commit = try_git(
+        worktree.root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}"
+    )
+    if commit.returncode:
         raise GitIndexError(f"no such commit: {name}", "see `git log`", Exit.USAGE)
-    oid = told.output.decode().strip()
+    oid = commit.output.decode().strip()
     number = history.number_of(oid)
     if number is None:
         on_path = run_git(worktree.root, "rev-list", "--first-parent", "HEAD").decode().split()
@@ -187,3 +174,94 @@ def _number(worktree: Worktree, history: HistoryDatabase, name: str) -> int:
         )
         raise GitIndexError(f"the history layer does not hold {name}", why, Exit.GATED)
     return number
+
+
+def broken_uses(worktree: Worktree, path: str, name: str) -> Answer:
+    """Return the commits after which a name dangled or a call did not fit, newest first."""
+    log = symbol_log(worktree, name)
+    short = re.split(r"::|[.#]", name)[-1]
+    candidates = _candidates(worktree, log["events"], short)
+    rows = []
+    for commit, event in list(candidates.items())[:MAX_COMMITS]:
+        if breaks := list(_broken(worktree, path, commit, short)):
+            again = _is_added_later(log["events"], commit)
+            shown = {key: event[key] for key in ("commit", "date", "subject")}
+            rows.append({**shown, "breaks": breaks, "definedAgain": again})
+    return {
+        "status": "ok",
+        "symbol": name,
+        "commits": rows,
+        "known": bool(log["events"]),
+        "examined": min(len(candidates), MAX_COMMITS),
+        "truncated": len(candidates) > MAX_COMMITS,
+        **{key: log[key] for key in ("historyCommit", "headCommit", "exact")},
+    }
+
+
+def _candidates(worktree: Worktree, events: list[Answer], name: str) -> dict[str, Answer]:
+    """Return the commits that may have broken a use, newest first, with the first thing they did."""
+    candidates: dict[str, Answer] = {}
+    for event in events:
+        if event["what"] == "removed" or (
+            event["what"] == "changed" and _changes_parameters(worktree, event, name)
+        ):
+            candidates.setdefault(event["commit"], event)
+    return candidates
+
+
+def _changes_parameters(worktree: Worktree, event: Answer, name: str) -> bool:
+    """Return whether a commit changed the parameters of a function: only Python's are compared."""
+    if not event["path"].endswith(".py") or "pathBytes" in event:
+        return False
+    texts = [
+        try_git(worktree.root, "cat-file", "blob", f"{commit}:{event['path']}").output
+        for commit in (f"{event['commit']}^", event["commit"])
+    ]
+    return _parameters(texts[0], name) != _parameters(texts[1], name)
+
+
+def _parameters(text: bytes, name: str) -> list[bytes]:
+    """Return the parameter lists of the functions of a name, blanks apart."""
+    lists = []
+    for match in re.finditer(rb"\bdef\s+" + re.escape(name.encode()) + rb"\s*\(", text):
+        depth, at = 1, match.end()
+        while at < len(text) and depth:
+            depth += (text[at] in b"([{") - (text[at] in b")]}")
+            at += 1
+        lists.append(b"".join(text[match.end() : at].split()))
+    return lists
+
+
+def _broken(worktree: Worktree, path: str, commit: str, name: str) -> Iterator[Answer]:
+    """Yield the places that a commit broke: references that dangle, calls that do not fit."""
+    from gitindex.query.impact.change import TreePair, comparing  # look-ups alone need no engine
+    from gitindex.query.impact.dangling import find_dangling, find_misfits
+
+    pair = TreePair(TreeChoice(at=f"{commit}^"), TreeChoice(at=commit))
+    try:
+        with comparing(worktree, path, pair) as change:
+            for dangling in find_dangling(change).sure:
+                if dangling.name == name:
+                    why = f"gone from {safe_text(dangling.missing_from)}"
+                    yield _row(dangling.path, dangling.line, why, str(dangling.tier))
+            for misfit in find_misfits(change):
+                if misfit.name == name:
+                    yield _row(misfit.path, misfit.line, misfit.why, "")
+    except GitIndexError as error:
+        if "no such revision" not in error.message:
+            raise  # the first commit has no parent, so it broke nothing
+
+
+def _row(path: str, line: int, why: str, tier: str) -> Answer:
+    fields: Answer = {**path_fields(os.fsencode(path)), "line": line + 1, "why": why}
+    return fields | ({"tier": tier} if tier else {})
+
+
+def _is_added_later(events: list[Answer], commit: str) -> bool:
+    """Return whether a definition that a commit removed came back in a later one."""
+    for event in events:  # newest first
+        if event["commit"] == commit:
+            return False
+        if event["what"] == "added":
+            return True
+    return False

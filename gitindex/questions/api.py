@@ -65,7 +65,7 @@ def api_rows(
     change: TreeChange, found: list[SurfaceChange], excused: set[SurfaceChange]
 ) -> list[dict[str, Any]]:
     """Return the JSON fields of each change, with a witness for those that are incompatible."""
-    from gitindex.query.impact.witness import MAX_WITNESSES, witness_of
+    from gitindex.query.impact.surface import MAX_WITNESSES, witness_of
 
     rows, searched = [], 0
     for one in found:

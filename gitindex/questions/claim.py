@@ -58,7 +58,7 @@ def _open(here: Here, at: str) -> AbstractContextManager[TreeView]:
 def _read_report(name: str) -> str:
     """Return the text of a file; what came from standard input is a text already."""
     from gitindex.base.atomic_file import read_start
-    from gitindex.query.claims.report_text import MAX_REPORT
+    from gitindex.query.claims.grammar import MAX_REPORT
 
     if "\n" in name or len(name) > 1_000 or not os.path.isfile(name):
         return name

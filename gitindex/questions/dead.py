@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitindex.query.dead.find import Dead
+    from gitindex.query.dead import Dead
     from gitindex.questions.here import Here
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Return the definitions that are proven to be unused, and the patch that removes them."""
-    from gitindex.query.dead.find import DeadQuery, find_dead
-    from gitindex.query.dead.patch import RemovalPatch
+    from gitindex.query.dead import DeadQuery, RemovalPatch, find_dead
     from gitindex.query.names.finder import Finder
 
     query = DeadQuery(here.folder(asked["below"]), asked["public"], asked["sure"])

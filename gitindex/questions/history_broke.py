@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Return the commits that broke uses of a name; refuses a name that no commit defined."""
     from gitindex.base.errors import Exit, GitIndexError
-    from gitindex.query.history_breaks import find_breaks
+    from gitindex.query.history import broken_uses
 
     index_first(here)
     with here.doing("comparing commits"):
-        answer = find_breaks(here.worktree, here.path, asked["symbol"])
+        answer = broken_uses(here.worktree, here.path, asked["symbol"])
     if not answer["known"]:
         name = safe_text(asked["symbol"])
         hint = "see `gitindex symbols`, or the files with `gitindex history index`"

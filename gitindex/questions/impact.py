@@ -12,16 +12,14 @@ from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import STAGED, unchecked_fields, unchecked_lines
 from gitindex.questions.graph import DEPTH
 from gitindex.questions.ink import Aside, Note
-from gitindex.questions.merge_check import dangling_fields
 from gitindex.questions.table import Question, Wire, argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitindex.query.impact.affected import AffectedTest
     from gitindex.query.impact.change import TreeChange
-    from gitindex.query.impact.misfits import Misfit
+    from gitindex.query.impact.reach import AffectedTest
     from gitindex.questions.here import Here
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
@@ -63,39 +61,27 @@ def _comparing(here: Here, asked: Params) -> Iterator[TreeChange]:
 
 
 def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
-    from gitindex.query.impact.dangling import find_dangling
-    from gitindex.query.impact.misfits import find_misfits
+    from gitindex.query.impact.dangling import find_dangling, find_misfits
 
     found = find_dangling(change)
     missing = {one.missing_from for one in (*found.sure, *found.possible)}
     return change.after.view.envelope(
         deletedFiles=[path for path in sorted(missing) if change.paths.get(path) == "deleted"],
-        dangling=[dangling_fields(one) for one in found.sure],
-        possible=[dangling_fields(one) for one in found.possible],
-        misfits=[_misfit_fields(one) for one in find_misfits(change)] if signatures else [],
+        dangling=[one.fields() for one in found.sure],
+        possible=[one.fields() for one in found.possible],
+        misfits=[one.fields() for one in find_misfits(change)] if signatures else [],
         unchecked=unchecked_fields(change),
         truncated=found.truncated,
     )
 
 
-def _misfit_fields(found: Misfit) -> dict[str, Any]:
-    return {
-        **path_fields(os.fsencode(found.path)),
-        "line": found.line + 1,
-        "column": found.column + 1,
-        "name": found.name,
-        "why": found.why,
-        "signature": found.signature,
-    }
-
-
 def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
-    from gitindex.query.impact.affected import affected_tests
+    from gitindex.query.impact.reach import affected_tests, runners_of
 
     found = affected_tests(change)
     shown = found.tests[:limit] if limit else found.tests
     ranked = [_test_fields(one) for one in shown]
-    commands = change.runners.commands({one.path: one.nodes for one in shown})
+    commands = runners_of(change).commands({one.path: one.nodes for one in shown})
     return change.after.view.envelope(
         tests=[one["path"] for one in ranked],
         ranked=ranked,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.worktree import Worktree
-    from gitindex.query.impact.dangling import Dangling
-    from gitindex.query.impact.merge import Duplicate, MergeBreak
     from gitindex.questions.here import Here
     from gitindex.questions.ink import Ink
     from gitindex.questions.table import Params
@@ -50,9 +48,9 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
             ours=ours,
             theirs=theirs,
             conflicts=[path_fields(name)["path"] for name in conflicts],
-            breaks=[_break_fields(one) for one in found.breaks],
-            possible=[_break_fields(one) for one in found.possible],
-            duplicates=[_duplicate_fields(one) for one in found.duplicates],
+            breaks=[one.fields() for one in found.breaks],
+            possible=[one.fields() for one in found.possible],
+            duplicates=[one.fields() for one in found.duplicates],
         )
 
 
@@ -95,32 +93,6 @@ def _merge_heads(worktree: Worktree) -> Iterator[str]:
     told = read_small(os.path.join(worktree.git_dir, "MERGE_HEAD")) or b""
     yield from told.decode("ascii", "replace").split()
     yield from (name[8:] for name in os.environ if name.startswith("GITHEAD_"))
-
-
-def dangling_fields(found: Dangling) -> dict[str, Any]:
-    """Return the JSON fields of a dangling reference."""
-    return {
-        **path_fields(os.fsencode(found.path)),
-        "line": found.line + 1,
-        "column": found.column + 1,
-        "name": found.name,
-        "missingFrom": safe_text(found.missing_from),
-        "tier": str(found.tier),
-    }
-
-
-def _break_fields(one: MergeBreak) -> dict[str, Any]:
-    return {**dangling_fields(one.found), "side": one.side}
-
-
-def _duplicate_fields(one: Duplicate) -> dict[str, Any]:
-    return {
-        "name": one.first.qualified,
-        **path_fields(os.fsencode(one.second.path)),
-        "line": one.second.line + 1,
-        "firstPath": path_fields(os.fsencode(one.first.path))["path"],
-        "firstLine": one.first.line + 1,
-    }
 
 
 def code(answer: dict[str, Any], _asked: Params) -> int:

@@ -22,8 +22,7 @@ MAX_BYTES = 64 << 20
 
 def ask(here: Here, asked: Params) -> dict[str, Any]:
     """Compare each receipt's footprint with what changed since."""
-    from gitindex.query.recheck.answer import recheck
-    from gitindex.query.recheck.receipts import parse_receipts
+    from gitindex.query.recheck import parse_receipts, recheck
 
     texts = asked["receipts"] if here.agent else [_read(name) for name in asked["receipts"]]
     receipts = [receipt for text in texts or [""] for receipt in parse_receipts(text)]

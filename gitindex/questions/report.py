@@ -14,7 +14,6 @@ from gitindex.questions.api import (
     sarif_of_api,
     unchecked_fields,
 )
-from gitindex.questions.merge_check import dangling_fields
 from gitindex.questions.sarif import SarifResult, render_sarif
 from gitindex.questions.table import Question, argument, option
 
@@ -47,9 +46,8 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
 
 
 def _answer(change: TreeChange, between: str, asked: Params) -> dict[str, Any]:
-    from gitindex.query.impact.affected import affected_tests
     from gitindex.query.impact.dangling import find_dangling
-    from gitindex.query.impact.reach import impact
+    from gitindex.query.impact.reach import affected_tests, impact, runners_of
     from gitindex.query.impact.surface import find_surface
 
     dangling = find_dangling(change)
@@ -57,7 +55,7 @@ def _answer(change: TreeChange, between: str, asked: Params) -> dict[str, Any]:
     excused = excused_changes(asked, change, surface)
     tests = affected_tests(change)
     reached = impact(change, 2)
-    commands = change.runners.commands({one.path: one.nodes for one in tests.tests})
+    commands = runners_of(change).commands({one.path: one.nodes for one in tests.tests})
     blocking = any(one.incompatible and one not in excused for one in surface)
     return change.after.view.envelope(
         between=between,
@@ -65,8 +63,8 @@ def _answer(change: TreeChange, between: str, asked: Params) -> dict[str, Any]:
         changedSymbols=len(reached["changedSymbols"]),
         reached=reached["reached"],
         files=reached["files"],
-        dangling=[dangling_fields(one) for one in dangling.sure],
-        possible=[dangling_fields(one) for one in dangling.possible],
+        dangling=[one.fields() for one in dangling.sure],
+        possible=[one.fields() for one in dangling.possible],
         api=api_rows(change, surface, excused),
         acceptable=not blocking,
         tests=[path_fields(os.fsencode(one.path))["path"] for one in tests.tests],

@@ -242,8 +242,8 @@ def _run(worktree: Worktree, options: Options) -> int:
 
 def _affected(worktree: Worktree, options: Options) -> list[str]:
     """Return the tests to hand to the command: pytest's node ids where they are known, else files."""
-    from gitindex.query.impact.affected import AffectedTest, affected_tests
     from gitindex.query.impact.change import comparing, parse_range
+    from gitindex.query.impact.reach import AffectedTest, affected_tests
 
     between = _change_of(worktree, options)
 

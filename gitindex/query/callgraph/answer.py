@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction
 from gitindex.query.absence import partition
-from gitindex.query.callgraph.notes import file_notes, note_fields
-from gitindex.query.callgraph.walk import CallEdge, CallNode, GraphQuery, Walk, node_order
+from gitindex.query.callgraph.walk import (
+    CallEdge,
+    CallNode,
+    GraphQuery,
+    Walk,
+    file_notes,
+    node_order,
+    note_fields,
+)
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.semantic import coverage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileFlow, FileScopes, Span
@@ -54,7 +53,7 @@ class ValueFlow:
         here = ExpressionPlace(source, place.enclosing, at)
         chain = self._finder.binder.receiver(source, at)[0]
         if meaning.definitions:
-            found = [f for d in meaning.definitions for f in self._runs(d, here)]
+            found = self._all_runs(meaning, here)
         elif chain is None:
             found = self._named(place.name, here)
         else:
@@ -174,7 +173,7 @@ class ValueFlow:
         if scopes is None or resolved is None or resolved.kind == MODULE:
             meaning = self._names.lookup(source, name, place.scope, place.at)
             if meaning.definitions or scopes is None or resolved is None:
-                return [f for d in meaning.definitions for f in self._runs(d, place)]
+                return self._all_runs(meaning, place)
         return self._declared(source, scopes, name, resolved.declarations, place)
 
     def _declared(
@@ -205,13 +204,11 @@ class ValueFlow:
         one: Declaration,
         place: ExpressionPlace,
     ) -> list[Definition]:
-        symbols = [s for s in source.named(name) if self._offset(s) == one.offset]
-        strong = [s for s in symbols if s.kind in FUNCTIONS | TYPES]
-        if strong:
+        same = (s for s in source.named(name) if s.kind in FUNCTIONS | TYPES)
+        if strong := [s for s in same if self._offset(s) == one.offset]:
             return strong
         if one.kind == "import":
-            meaning = self._names.imported_at(source, name, one.offset)
-            return [f for d in meaning.definitions for f in self._runs(d, place)]
+            return self._all_runs(self._names.imported_at(source, name, one.offset), place)
         found = self._decorated_by(source, name, one) if one.kind == "param" else []
         for text, pick, inner in self._bindings(source, scopes, name, one, place):
             if pick == WHOLE:
@@ -242,6 +239,9 @@ class ValueFlow:
                 ExpressionPlace(source, scope, one.value[0], place.depth + 1),
             )
 
+    def _all_runs(self, meaning: Meaning, place: ExpressionPlace) -> list[Definition]:
+        return [f for d in meaning.definitions for f in self._runs(d, place)]
+
     def _runs(self, definition: Definition, place: ExpressionPlace) -> list[Definition]:
         """Return a function or class itself, or the values of a variable or field."""
         if definition.kind in FUNCTIONS | TYPES:
@@ -266,21 +266,27 @@ class ValueFlow:
         if found or place.depth > MAX_STEPS:
             return found
         if value.module is not None:
-            return [f for d in meaning.definitions for f in self._runs(d, place.deeper())]
+            return self._all_runs(meaning, place.deeper())
         owners = [value.definition] if value.definition else []
         for owner in owners:  # grows during the loop
             for bound, where in self._types.assignments(owner, name):
-                key = (owner.path, where.at, name)
-                if bound.value and key not in self._busy:
-                    self._busy.add(key)
-                    scope = self._names.function_at(where.source, where.at)
-                    inner = where._replace(
-                        scope=scope.ordinal if scope else -1, depth=place.depth + 1
-                    )
-                    found += self.values(bound.value, inner)
-                    self._busy.discard(key)
+                if bound.value:
+                    found += self._assigned(bound.value, where, (owner.path, where.at, name), place)
             owners += [b for b in self._types.classes.bases(owner)[0] if b not in owners]
         return list(dict.fromkeys(found))
+
+    def _assigned(
+        self, text: str, where: ExpressionPlace, key: tuple[str, int, str], place: ExpressionPlace
+    ) -> list[Definition]:
+        """Return what an attribute is given; nothing where that is being followed already."""
+        if key in self._busy:
+            return []
+        self._busy.add(key)
+        scope = self._names.function_at(where.source, where.at)
+        inner = where._replace(scope=scope.ordinal if scope else -1, depth=place.depth + 1)
+        found = self.values(text, inner)
+        self._busy.discard(key)
+        return found
 
     def _elements(self, base: str, key: str, place: ExpressionPlace) -> list[Definition]:
         """Return the functions and classes in a literal list or dict, under a key if given."""
@@ -425,11 +431,14 @@ class ValueFlow:
         text = self._project.text(path)[start : start + 2_000].decode("utf-8", "replace")
         if text[:1] != "(":
             return ""
-        given = [a.strip() for a in split_top(text[1 : closing(text, 0)], ",")]
-        named = dict(a.split("=", 1) for a in given if "=" in a.split("(")[0] and "==" not in a)
-        plain = [a for a in given if a and "=" not in a.split("(")[0] and a[0] != "*"]
-        if name in {k.strip() for k in named}:
-            return next(v for k, v in named.items() if k.strip() == name)
+        plain: list[str] = []
+        for given in split_top(text[1 : closing(text, 0)], ","):
+            key, equals, value = given.strip().partition("=")
+            named = equals and "(" not in key and not value.startswith("=")
+            if named and key.strip() == name:
+                return value
+            if given.strip() and not named and not given.strip().startswith("*"):
+                plain.append(given.strip())
         return plain[index] if 0 <= index < len(plain) else ""
 
     def _of_instance(self, name: str, place: ExpressionPlace) -> list[Definition]:
@@ -487,24 +496,21 @@ class ValueFlow:
         return self._project.offset(definition.path, definition.line, definition.column)
 
 
-class _Item(NamedTuple):
-    key: str
-    value: str
-
-
 def _under(literal: str, key: str, language: str) -> list[str]:
     """Return the elements of a literal: those under a known key, else all."""
-    inner = literal.strip()[1:-1]
-    items = []
-    for number, part in enumerate(split_top(inner, ",")):
-        pair = [p.strip() for p in split_top(part, ":")]
-        keyed = literal[:1] == "{" and len(pair) == 2
-        items.append(_Item(pair[0] if keyed else str(number), pair[-1]))
-    if literal[:1] == "{" and language in ECMA:
-        items += [_Item(repr(i.value), i.value) for i in items if i.value.isidentifier()]
-    told = [item.value for item in items if _same_key(item.key, key)]
-    known = key[:1] in "\"'`" or key.isdigit()
-    return told if known and key else [item.value for item in items]
+    items = list(_items(literal))
+    if literal[:1] == "{" and language in ECMA:  # `{ name }` is `{ name: name }`
+        items += [(repr(value), value) for _, value in items if value.isidentifier()]
+    if key and (key[0] in "\"'`" or key.isdigit()):
+        items = [item for item in items if _same_key(item[0], key)]
+    return [value for _, value in items]
+
+
+def _items(literal: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of a literal; of a list the numbers and the elements."""
+    for number, part in enumerate(split_top(literal.strip()[1:-1], ",")):
+        *keys, value = (p.strip() for p in split_top(part, ":"))
+        yield (keys[0] if literal[:1] == "{" and len(keys) == 1 else str(number)), value
 
 
 def _same_key(one: str, other: str) -> bool:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import Direction, EdgeKind, Layer, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.scopes.model import COMPILED
 from gitindex.languages.syntax.kinds import FUNCTIONS, SCOPES, TYPES
 from gitindex.query.callgraph.flow import ValueFlow
-from gitindex.query.callgraph.notes import GraphNote
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import Definition, FileNames, Meaning, Site, State
 from gitindex.query.names.names import METHODS
+from gitindex.query.names.project import Project
 from gitindex.query.names.semantic import known_uses
 from gitindex.query.names.targets import ReferenceTarget, find_target
 
@@ -29,6 +30,26 @@ _CALLS = {Use.CALL: EdgeKind.CALL, Use.DECORATOR: EdgeKind.CALL, Use.INHERIT: Ed
 
 
 _FLOWING = frozenset(State) - {State.KEY}
+
+TRUNCATED = "CALL_GRAPH_NOTES_TRUNCATED"
+
+_MEANINGS = {
+    "multiple_definitions": "a name is defined more than once",
+    "conditional_definition": "a definition depends on a condition",
+    "star_import": "an import binds names it does not list",
+    "dynamic_import": "a module is imported by a computed name",
+    "dynamic_attribute": "an attribute is reached by a computed name",
+    "eval_exec": "text is run as code",
+    "monkey_patch": "an attribute is set from outside",
+    "generated_member": "a class has members no line defines",
+    "overload_set": "a name stands for several signatures",
+    "unresolved_receiver": "a method is called on something of unknown type",
+    "reexport_chain": "an imported name is exported again",
+    "context_divergence": "the code depends on the platform",
+    "macro_or_generated": "a tool wrote it, or macros change it",
+    "parse_error": "part of it could not be parsed",
+    "encoding_lossy": "some bytes are no text",
+}
 
 
 class GraphQuery(NamedTuple):
@@ -69,6 +90,20 @@ class CallEdge(NamedTuple):
             self.target.encode("utf-8", "surrogateescape"),
         )
         return *ends, self.kind, os.fsencode(self.path), self.line, self.tier, self.layer
+
+
+class GraphNote(NamedTuple):
+    """One note about a file or a symbol of the graph."""
+
+    file: str
+    type: str  # an ambiguity flag
+    symbol: str | None
+    line: int | None  # 1-based
+    detail: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.detail.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 class Walk:
@@ -315,3 +350,54 @@ def _import_edge(source: CallNode, target: CallNode, path: str, item: Import) ->
 def node_order(node: CallNode) -> tuple[bytes, int, str]:
     """Sort key of nodes: path as bytes, then line."""
     return os.fsencode(node.path), node.line, node.id
+
+
+def file_notes(project: Project, paths: Iterable[str]) -> Iterator[GraphNote]:
+    """Yield notes for the flags of some files."""
+    for path in paths:
+        source = project.source(path)
+        for flag in source.origin.flags if source else ():
+            yield GraphNote(path, flag, None, None, _MEANINGS.get(flag, flag))
+
+
+def note_fields(
+    notes: Iterable[GraphNote], files: set[str], symbols: set[str], limit: int
+) -> dict[str, Any]:
+    """Return the notes of shown files and symbols, ordered by bytes and truncated, with counts."""
+    kept = [n for n in notes if n.file in files and (n.symbol is None or n.symbol in symbols)]
+    ordered = sorted(dict.fromkeys(kept), key=note_order)
+    shown = ordered[: max(0, limit)]
+    cut = len(shown) < len(ordered)
+    return {
+        "notes": [_note_fields(note) for note in shown],
+        "notesTruncated": cut,
+        "totalNoteCount": len(ordered),
+        "returnedNoteCount": len(shown),
+        "warnings": [TRUNCATED] if cut else [],
+    }
+
+
+def note_order(note: GraphNote) -> tuple[bytes, bytes, bool, bytes, bool, int, bytes]:
+    """Sort key: file, type, symbol (nulls last), line (nulls last), digest; as UTF-8 bytes."""
+    return (
+        os.fsencode(note.file),
+        note.type.encode(),
+        note.symbol is None,
+        (note.symbol or "").encode("utf-8", "surrogateescape"),
+        note.line is None,
+        note.line or 0,
+        note.digest.encode(),
+    )
+
+
+def _note_fields(note: GraphNote) -> dict[str, Any]:
+    shown = path_fields(os.fsencode(note.file))
+    fields: dict[str, Any] = {"file": shown["path"], "type": note.type}
+    if "pathBytes" in shown:
+        fields["fileBytes"] = shown["pathBytes"]
+    fields["symbolId"] = safe_text(note.symbol) if note.symbol is not None else None
+    return fields | {
+        "startLine": note.line,
+        "detail": safe_text(note.detail),
+        "detailHash": note.digest,
+    }

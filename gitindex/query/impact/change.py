@@ -1,29 +1,40 @@
-"""Compare two trees: the paths and symbols that differ."""
+"""Compare two trees: the paths and symbols that differ in code, not only in comments and docstrings."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import try_git
+from gitindex.languages.table import TEXT
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, FileNames
-from gitindex.query.names.project import LISTED, rows_of
+from gitindex.query.names.project import LISTED, Project, rows_of
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
-if TYPE_CHECKING:
-    from gitindex.query.impact.runners import TestRunners
+NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
+"""Languages whose names nobody refers to as code."""
+MAX_LINES = 4_000
+"""Lines of a file beyond which comments count as code: comparing is quadratic."""
+_MARK = re.compile(rb"#|//|/\*|\*|--|\"|'|<!--|;|%|\{-|\(\*")
+"""What may start a comment or a docstring, or a line inside of one."""
+_DOCSTRING = re.compile(rb"""[rRuU]?(\"\"\"|'''|"|')""")
+_GOES_ON = (b",", b")", b"]", b"}", b".", b"%", b"+")
+_DIRECTIVES = (b"//go:", b"// +build", b"#!", b"# -*-")
+"""Comments that change what is built."""
 
 
 class TreePair(NamedTuple):
@@ -93,23 +104,16 @@ class TreeChange:
         return found
 
     @cached_property
-    def runners(self) -> TestRunners:
-        """What collects the tests of the new tree."""
-        from gitindex.query.impact.runners import TestRunners  # not for the check of names
-
-        return TestRunners(self.after.project)
-
-    @cached_property
     def felt(self) -> dict[str, str]:
         """The paths that differ in code: not only in comments, docstrings or blank lines."""
         return {p: how for p, how in self.paths.items() if how != "modified" or self._differs(p)}
 
     def _differs(self, path: str) -> bool:
-        from gitindex.query.impact.comments import is_same_code
-
         source = self.after.project.source(path)
-        parsed = source is not None and source.origin.status == FactsStatus.PARSED
-        return not parsed or not is_same_code(self.before.project, self.after.project, path)
+        if source is None or source.origin.status != FactsStatus.PARSED:
+            return True
+        old, new = map(_code_lines, self._code(path))
+        return old != new
 
     @cached_property
     def symbols(self) -> list[ChangedSymbol]:
@@ -143,12 +147,9 @@ class TreeChange:
         return {os.fsdecode(path): oid for path, oid in rows}
 
     def _symbols(self, path: str) -> Iterator[ChangedSymbol]:
-        from gitindex.query.impact.comments import code_of
-
-        texts = code_of(self.before.project, self.after.project, path)
         old, new = (
             _own_texts(text, finder.project.source(path))
-            for text, finder in zip(texts, (self.before, self.after), strict=True)
+            for text, finder in zip(self._code(path), (self.before, self.after), strict=True)
         )
         for name, (definition, text) in new.items():
             if name not in old:
@@ -160,6 +161,29 @@ class TreeChange:
         for name, (definition, _) in old.items():
             if name not in new:
                 yield ChangedSymbol(definition, Difference.REMOVED)
+
+    def _code(self, path: str) -> tuple[bytes, bytes]:
+        """Return both versions of a file, with spaces for comments and docstrings of differing lines."""
+        projects = self.before.project, self.after.project
+        texts = projects[0].text(path), projects[1].text(path)
+        lines = [text.split(b"\n") for text in texts]
+        if max(map(len, lines)) > MAX_LINES:
+            return texts
+        changed: tuple[set[int], set[int]] = set(), set()
+        matcher = SequenceMatcher(None, lines[0], lines[1], False)
+        for tag, first, last, start, end in matcher.get_opcodes():
+            if tag != "equal":
+                changed[0].update(range(first, last))
+                changed[1].update(range(start, end))
+        old, new = map(_without_comments, projects, (path, path), changed)
+        return old, new
+
+
+def counterparts(project: Project, definition: Definition) -> list[Definition]:
+    """Return the symbols of another tree that have the place and the qualified name of this one."""
+    source = project.source(definition.path)
+    same = source.named(definition.name) if source else ()
+    return [symbol for symbol in same if symbol.qualified == definition.qualified]
 
 
 def branch_range(worktree: Worktree, branch: str = "") -> str:
@@ -270,3 +294,40 @@ def _own_texts(
         found[*name, seen[name]] = symbol, flat
         seen[name] += 1
     return found
+
+
+def _code_lines(text: bytes) -> list[bytes]:
+    return [line.rstrip() for line in text.split(b"\n") if line.strip()]
+
+
+def _without_comments(project: Project, path: str, lines: set[int]) -> bytes:
+    text = project.text(path)
+    marks = _marks(text, project.starts(path), lines)
+    kinds = project.kinds({path: marks}).get(path, []) if marks else []
+    python = path.endswith((".py", ".pyi"))
+    blanked = bytearray(text)
+    for kind, start, end in kinds:
+        is_comment = kind == "comment" and not text.startswith(_DIRECTIVES, start)
+        if is_comment or (kind == "string" and python and _is_docstring(text, start, end)):
+            blanked[start:end] = re.sub(rb"[^\n]", b" ", text[start:end])
+    return bytes(blanked)
+
+
+def _marks(text: bytes, starts: list[int], lines: set[int]) -> list[int]:
+    """Return the offsets in some lines where a comment or docstring may be."""
+    found = []
+    for number in sorted(lines):
+        end = starts[number + 1] if number + 1 < len(starts) else len(text)
+        line = text[starts[number] : end]
+        marks = {len(line) - len(line.lstrip()), *(m.start() for m in _MARK.finditer(line))}
+        found += [starts[number] + at for at in sorted(marks) if at < len(line)]
+    return found
+
+
+def _is_docstring(text: bytes, start: int, end: int) -> bool:
+    """Return whether a string is the first statement of a function, a class or a module."""
+    if not _DOCSTRING.match(text, start):
+        return False
+    head = re.sub(rb"(?m)#.*$", b"", text[max(0, start - 2_000) : start]).rstrip()
+    rest = text[end : end + 200].lstrip()
+    return (not head or head.endswith(b":")) and not rest.startswith(_GOES_ON)

@@ -1,4 +1,4 @@
-"""Find references that a change leaves dangling: to removed or renamed names, to moved modules.
+"""Find what a change breaks: references to lost names and modules, calls that no longer fit.
 
 The reference engine lists the references in the old tree. A reference that is still in the new tree
 and no longer resolves there is dangling.
@@ -8,30 +8,47 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gitindex.base.path_kind import MAIN_NAMES
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.vocabulary import FactsStatus, Tier
 from gitindex.languages.facts import Import, Occurrence, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.languages.table import TEXT
-from gitindex.query.impact.change import TreeChange
-from gitindex.query.impact.offers import Offer, exports_of, names_of, offers_of
+from gitindex.query.impact.change import NO_CODE, Difference, TreeChange, counterparts
+from gitindex.query.impact.signatures import (
+    CallArguments,
+    Parameter,
+    misfit,
+    read_call,
+    read_parameters,
+)
 from gitindex.query.impact.standing import BROKEN, FINE, UNSURE, Judge, Standing
+from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import ECMA, STRICT, Definition, FileNames, Site
-from gitindex.query.names.project import words_of_file, words_of_import
+from gitindex.query.names.project import (
+    LISTED,
+    MAIN,
+    Project,
+    rows_of,
+    words_of_file,
+    words_of_import,
+)
 
 MAX_LOST = 400
-"""Lost names that one change may have; the rest is not examined."""
+"""Lost names that one change may have: each costs one search of its uses; the rest is not examined."""
 MAX_POSSIBLE = 50
-"""Maximum uncertain references to list."""
-_WORD = re.compile(rb"[\w$\x80-\xff]+")
+"""Uncertain references to list: more than a reader looks at."""
+MAX_CALL = 20_000
+"""Bytes after a name in which its arguments are read."""
+SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
 _PASSING = STRICT | {"rust"}
 """Languages whose modules pass on what they import."""
-_SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
-_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
+_WHOLE = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
+"""An export of all that another module has."""
+_PLAIN = re.compile(r"@(staticmethod|classmethod)\b")
+_EXPORTS = f"SELECT l.path, e.name FROM {LISTED} JOIN {{exports}} e ON e.blob_id=l.blob_id"
 
 
 class Dangling(NamedTuple):
@@ -48,6 +65,26 @@ class Dangling(NamedTuple):
         """Sort key: by place."""
         return os.fsencode(self.path), self.line, self.column, self.name
 
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields."""
+        gone = {"missingFrom": safe_text(self.missing_from), "tier": str(self.tier)}
+        return _place_fields(self) | gone
+
+
+class Misfit(NamedTuple):
+    """A call that fits the old signature but not the new one, 0-based."""
+
+    path: str
+    line: int
+    column: int
+    name: str
+    why: str
+    signature: str
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields."""
+        return _place_fields(self) | {"why": self.why, "signature": self.signature}
+
 
 class DanglingReferences(NamedTuple):
     """Dangling references of a change: certain, and possible."""
@@ -60,6 +97,20 @@ class DanglingReferences(NamedTuple):
 def find_dangling(change: TreeChange, within: Collection[str] | None = None) -> DanglingReferences:
     """Return every dangling reference, ordered by path and line; `within`: of these files only."""
     return _DanglingSearch(change, within).run()
+
+
+def exports_of(project: Project, path: str) -> frozenset[str]:
+    """Return the names that a file lists as exports: `__all__`, `X as X`, `exports.x`, `export {x}`."""
+    project.source(path)  # extracts the facts of an edited file
+    return frozenset(name for _, name in rows_of(project.view, _EXPORTS, [os.fsencode(path)]))
+
+
+def provided(source: FileNames | None) -> set[str]:
+    """Return names that other files may import from this one: definitions, and its own imports."""
+    if source is None:
+        return set()
+    names = {symbol.name for symbol in source.symbols if symbol.parent < 0}
+    return names | {local for imported in source.imports for _, local in imported.names}
 
 
 class _DanglingSearch:
@@ -75,35 +126,37 @@ class _DanglingSearch:
         self._sure: set[Dangling] = set()
         self._possible: set[Dangling] = set()
         self._renamed: dict[Definition, bool] = {}
-        self._partial: set[str] = set()  # neither side parses as a whole: nothing is sure
 
     def run(self) -> DanglingReferences:
         if self._within is not None and not self._within:
             return DanglingReferences([], [], False)
-        self._load()
         lost: dict[str, list[Definition]] = {}
         for definition in self._lost():
-            if self._is_said(definition.name):
-                lost.setdefault(definition.name, []).append(definition)
+            lost.setdefault(definition.name, []).append(definition)
         for name in list(lost)[:MAX_LOST]:
             self._follow(name, lost[name])
-            self._unimplemented(lost[name])
-        self._imports()
-        possible = {p for p in self._possible if not self._is_told(p)}
+        for path in self._paths:
+            for name in filter(self._is_said, self._not_passed_on(path)):
+                self._lost_name(path, name)
+        self._lost_modules()
+        known = {one[:3] for one in self._sure}
+        possible = [one for one in self._possible if one[:3] not in known]
         cut = len(lost) > MAX_LOST or len(possible) > MAX_POSSIBLE
         shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
         return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
 
-    def _load(self) -> None:
-        paths = self._looked_at()
+    @cached_property
+    def _paths(self) -> list[str]:
+        """The changed files that are examined."""
         for project in (self._before, self._after):
-            project.load(paths)
-        self._paths = [path for path in paths if path not in self._change.unread]
-        self._partial = {path for path in self._paths if self._is_partial(path)}
+            project.load(self._change.paths)
+        return [path for path in self._change.paths if path not in self._change.unread]
 
-    def _is_partial(self, path: str) -> bool:
-        new = self._after.source(path)
-        return new is not None and new.origin.status == FactsStatus.PARTIAL
+    @cached_property
+    def _partial(self) -> set[str]:
+        """Changed files of which neither side parses as a whole: nothing is sure."""
+        sources = filter(None, map(self._after.source, self._paths))
+        return {s.path for s in sources if s.origin.status == FactsStatus.PARTIAL}
 
     @cached_property
     def _text(self) -> bytes:
@@ -114,35 +167,14 @@ class _DanglingSearch:
     def _is_said(self, name: str) -> bool:
         return self._within is None or name.encode("utf-8", "surrogatepass") in self._text
 
-    def _looked_at(self) -> list[str]:
-        """Return changed files that may lose a name used in `within`."""
-        paths = list(self._change.paths)
-        if self._within is None or len(paths) <= len(self._within):
-            return paths
-        words = set(_WORD.findall(self._text))
-        said = [word.decode() for word in words if word.isascii()]
-        old = offers_of(self._before, paths, said)
-        named = [path for path in paths if not words.isdisjoint(_words(old[path]))]
-        new = offers_of(self._after, named, said)
-        lost = {path for path in named if not words.isdisjoint(_words(old[path] - new[path]))}
-        return [path for path in paths if path in self._gone or path in lost]
-
-    def _is_told(self, found: Dangling) -> bool:
-        return any(found[:3] == known[:3] for known in self._sure)
-
     def _lost(self) -> Iterator[Definition]:
         """Yield definitions that their file no longer has, except members of a removed class."""
         for path in self._paths:
             old, new = self._before.source(path), self._after.source(path)
-            if old is None or old.language in _NO_CODE:
-                continue
-            still = {_identity(new, symbol) for symbol in new.symbols} if new else set()
-            gone = [s for s in old.symbols if _identity(old, s) not in still]
-            for symbol in gone:
-                outer = old.symbol(symbol.parent)
-                alone = outer is None or _identity(old, outer) in still or outer.kind in SPACES
-                if alone and symbol.kind not in SPACES and not self._is_written(symbol):
-                    yield symbol
+            if old is not None and old.language not in NO_CODE:
+                for symbol in _outermost_lost(old, new):
+                    if self._is_said(symbol.name) and not self._is_written(symbol):
+                        yield symbol
 
     def _is_written(self, symbol: Definition) -> bool:
         """Return whether a file that never parsed as a whole still has the line of a definition."""
@@ -152,6 +184,8 @@ class _DanglingSearch:
         return line in self._after.text(symbol.path).decode("utf-8", "replace")
 
     def _follow(self, name: str, lost: list[Definition]) -> None:
+        for method in lost:
+            self._leave_interfaces(method)
         if not self._after.places(name, self._within or ()):
             return
         for site in self._change.before.uses(lost, self._within or ()):
@@ -161,20 +195,16 @@ class _DanglingSearch:
             for place in self._standing(site):
                 self._note(site, place, target)
 
-    def _unimplemented(self, lost: list[Definition]) -> None:
-        """Find interfaces of Go that the type of a lost method implemented by it."""
-        for method in lost:
-            if method.path.endswith(".go") and method.kind in FUNCTIONS:
-                self._leave_interfaces(method)
-
     def _leave_interfaces(self, method: Definition) -> None:
+        """Find interfaces of Go that the type of a lost method implemented by it."""
+        if not method.path.endswith(".go") or method.kind not in FUNCTIONS:
+            return
         before = self._change.before
         owner = before.binder.types.classes.class_of(method)
         source = self._after.source(owner.path) if owner else None
         types = source.children(-1, owner.name) if source and owner else []
         for member in before.dispatch.kin(method).members.values() if types else ():
-            there = self._after.source(member.path)
-            if there and any(d.qualified == member.qualified for d in there.named(member.name)):
+            if counterparts(self._after, member):
                 at = (types[0].path, types[0].line, types[0].column)
                 name = member.qualified  # of the interface
                 self._possible.add(Dangling(*at, name, method.path, Tier.DISPATCH))
@@ -182,10 +212,10 @@ class _DanglingSearch:
     def _note(self, site: Site, place: Occurrence, target: Definition) -> None:
         source = self._after.source(site.path)
         assert source is not None
-        if source.language in _NO_CODE:
+        if source.language in NO_CODE:
             return
         standing = self._judge.standing(source, place)
-        sure = site.tier in _SURE
+        sure = site.tier in SURE
         if standing is UNSURE and sure and self._is_renamed(target):
             # a base or computed name that keeps the old name is unlikely
             standing = BROKEN if not self._judge.may_be_variable(source, place, target) else UNSURE
@@ -202,25 +232,29 @@ class _DanglingSearch:
     def _is_renamed(self, lost: Definition) -> bool:
         """Return whether a lost definition has a new name and otherwise the same text."""
         if lost not in self._renamed:
-            old, new = self._before.source(lost.path), self._after.source(lost.path)
-            assert old is not None
-            known = {symbol.qualified for symbol in old.symbols}
-            outer = old.symbol(lost.parent)
-            maybe = [
-                symbol
-                for symbol in (new.symbols if new else ())
-                if symbol.kind == lost.kind
-                and symbol.qualified not in known
-                and _signature(new, symbol.parent) == (outer.signature if outer else "")
-                and symbol.end_line - symbol.start_line == lost.end_line - lost.start_line
-            ]
+            shimmed = self._judge.is_shimmed(lost.path)
             was = _without(self._before.span(lost.path, lost.start_line, lost.end_line), lost.name)
-            self._renamed[lost] = not self._judge.is_shimmed(lost.path) and any(
+            self._renamed[lost] = not shimmed and any(
                 was
                 == _without(self._after.span(s.path, s.start_line, s.end_line), s.name, lost.name)
-                for s in maybe
+                for s in self._new_names(lost)
             )
         return self._renamed[lost]
+
+    def _new_names(self, lost: Definition) -> list[Definition]:
+        """Return the symbols of the new tree that may be a lost one under another name."""
+        old, new = self._before.source(lost.path), self._after.source(lost.path)
+        if old is None or new is None:
+            return []
+        known = {symbol.qualified for symbol in old.symbols}
+        height, around = lost.end_line - lost.start_line, _signature(old, lost.parent)
+        return [
+            symbol
+            for symbol in new.symbols
+            if (symbol.kind, symbol.end_line - symbol.start_line) == (lost.kind, height)
+            and symbol.qualified not in known
+            and _signature(new, symbol.parent) == around
+        ]
 
     def _standing(self, site: Site) -> list[Occurrence]:
         """Return the places of the new tree where an old reference still is."""
@@ -247,59 +281,12 @@ class _DanglingSearch:
         symbol = new.symbol(place.enclosing)
         return symbol is not None and symbol.qualified == around
 
-    def _imports(self) -> None:
-        """Find imports of deleted modules, and of names that a module no longer binds."""
-        for path in self._paths:
-            for name in self._not_passed_on(path):
-                if self._is_said(name):
-                    self._lost_name(path, name)
-        candidates: set[str] = set()
-        for path in self._gone:
-            candidates |= self._may_import(path)
-        if self._within is not None:
-            candidates.intersection_update(self._within)
-        self._after.load(candidates)
-        words = {word for path in self._gone for word in words_of_file(path)}
-        for path in candidates:
-            source = self._after.source(path)
-            for item in source.imports if source else ():
-                assert source is not None
-                if words.isdisjoint(words_of_import(item)):
-                    continue
-                was = self._gone.intersection(self._before.resolve(source, item))
-                if was:
-                    self._lost_modules(source, item, was)
-
-    def _may_import(self, gone: str) -> set[str]:
-        """Return files that may import a file: by its name, and its folder's unless relative."""
-        source = self._before.source(gone)
-        if source is None or source.language in _NO_CODE:
-            return set()
-        folder, _, name = gone.rpartition("/")
-        stem, parent = name.partition(".")[0], folder.rpartition("/")[2]
-        needle = parent if stem in MAIN_NAMES and parent else stem
-        self._after.view.ensure_facts(words=[needle])
-        rows = self._after.view.rows(
-            "SELECT DISTINCT l.path, i.module, i.level FROM {imports} i"
-            " JOIN {live} l ON l.blob_id=i.blob_id"
-            " WHERE instr(i.module, ?) OR instr(i.names, ?)",
-            needle,
-            needle,
-        )
-        found = set()
-        for raw, module, level in rows:
-            near = level or module.startswith(".") or not parent or parent in module
-            near = near or source.language == "rust"  # Rust paths start at the file or the crate
-            if near or needle == parent:
-                found.add(os.fsdecode(raw))
-        return found
-
     def _not_passed_on(self, path: str) -> set[str]:
         """Return the names that a file bound or exported before and no longer does."""
         old, new = self._before.source(path), self._after.source(path)
         if old is None or new is None or old.language not in _PASSING:
             return set()
-        lost = _provided(old) - _provided(new)
+        lost = provided(old) - provided(new)
         if old.language in ECMA:
             lost |= exports_of(self._before, path) - exports_of(self._after, path)
         return lost - {"default", "*"}
@@ -323,15 +310,8 @@ class _DanglingSearch:
         paths = self._after.importing(module)
         if defined and not still and old.language not in ECMA:
             return [path for path in paths if path in self._change.paths]
-        own = not defined and self._is_used_inside(old, name)
+        own = not defined and _is_used_inside(old, name)
         return [*paths, module] if own and module not in paths else paths
-
-    def _is_used_inside(self, old: FileNames, name: str) -> bool:
-        """Return whether uses of a lost import in its own file are judged: foreign names may be global."""
-        if old.language == "python":
-            return True
-        items = [item for item, _ in old.bindings.get(name, ())]
-        return old.language in ECMA and any(item.module.startswith(".") for item in items)
 
     def _judge_taken(self, source: FileNames, place: Occurrence, module: str, name: str) -> None:
         """Note a place that takes a lost name from a module, or that is in the module itself."""
@@ -342,12 +322,12 @@ class _DanglingSearch:
         if source.path != module and source.language in ECMA and not self._exports(module, name):
             standing = UNSURE if self._judge.may_offer([module], name) else BROKEN
         if standing is BROKEN or (taken and place.use == Use.IMPORT):
-            self._add(_at(source.path, place, name, module), standing)
+            found = Dangling(source.path, place.line, place.column, name, module, Tier.IMPORT)
+            self._add(found, standing)
 
     def _exports(self, module: str, name: str) -> bool:
         """Return whether a module may export a name: it lists it, or hands on what it newly loads whole."""
-        pattern = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
-        whole = [set(pattern.findall(p.text(module))) for p in (self._before, self._after)]
+        whole = [set(_WHOLE.findall(p.text(module))) for p in (self._before, self._after)]
         return name in exports_of(self._after, module) or not whole[1] <= whole[0]
 
     def _takes(self, source: FileNames, name: str, module: str) -> bool:
@@ -359,19 +339,122 @@ class _DanglingSearch:
                     return True
         return False
 
-    def _lost_modules(self, source: FileNames, item: Import, gone: Iterable[str]) -> None:
+    def _lost_modules(self) -> None:
+        """Find imports of deleted files."""
+        code = [s for s in map(self._before.source, self._gone) if s and s.language not in NO_CODE]
+        candidates = {path for source in code for path in self._after.importing(source.path)}
+        if self._within is not None:
+            candidates.intersection_update(self._within)
+        self._after.load(candidates)
+        words = {word for path in self._gone for word in words_of_file(path)}
+        for source in filter(None, map(self._after.source, candidates)):
+            for item in source.imports:
+                if not words.isdisjoint(words_of_import(item)):
+                    self._lost_import(source, item)
+
+    def _lost_import(self, source: FileNames, item: Import) -> None:
+        """Note an import that reached a deleted file and now reaches nothing with what it names."""
+        gone = self._gone.intersection(self._before.resolve(source, item))
+        if not gone or self._judge.is_guarded(source, item.line):
+            return
         now = self._after.resolve(source, item)
-        still = {name for module in now for name in _provided(self._after.source(module))}
-        still.update(stem for module in now for stem in _stems(module))
+        still = set[str]().union(*(self._offered(module) for module in now))
+        text = self._after.span(source.path, item.line, item.line)
+        at = (source.path, item.line, len(text) - len(text.lstrip()))
         for module in sorted(gone):
             bound = [name for name, _ in item.names if name in _stems(module)]
-            if not now or (bound and not still.issuperset(bound)):
+            if not now or not still.issuperset(bound):
                 name = item.module or ", ".join(bound)
-                text = self._after.span(source.path, item.line, item.line)
-                column = len(text) - len(text.lstrip())
-                found = Dangling(source.path, item.line, column, name, module, Tier.IMPORT)
-                if not self._judge.is_guarded(source, item.line):
-                    self._sure.add(found)
+                self._sure.add(Dangling(*at, name, module, Tier.IMPORT))
+
+    def _offered(self, module: str) -> set[str]:
+        return provided(self._after.source(module)) | _stems(module)
+
+
+def find_misfits(change: TreeChange) -> list[Misfit]:
+    """Return the calls that no longer fit a changed signature of Python, ordered by path and line."""
+    misfits: set[Misfit] = set()
+    for one in change.symbols:
+        new = one.definition
+        if one.difference is not Difference.INTERFACE or new.kind not in FUNCTIONS:
+            continue
+        old = counterparts(change.before.project, new)
+        if len(old) == 1 and new.path.endswith(".py") and not _is_wrapped(change.after, new):
+            misfits.update(_misfits_of(change, old[0], new))
+    return sorted(misfits)
+
+
+def full_signature(finder: Finder, definition: Definition) -> str:
+    """Return a signature as it is written, where the index keeps only its start."""
+    source = finder.project.source(definition.path)
+    if "…" in definition.signature and source is not None:
+        return finder.binder.names.header(source, definition)
+    return definition.signature
+
+
+def _is_wrapped(finder: Finder, definition: Definition) -> bool:
+    """Return whether a decorator may change the signature that callers see."""
+    text = finder.project.span(definition.path, definition.start_line, definition.line)
+    above = [line.strip() for line in text.splitlines()[:-1]]
+    return any(line.startswith("@") and not _PLAIN.match(line) for line in above)
+
+
+def _misfits_of(change: TreeChange, old: Definition, new: Definition) -> Iterator[Misfit]:
+    ends = (change.before, old), (change.after, new)
+    before, after = (read_parameters(full_signature(*end)) for end in ends)
+    if before is None or after is None:
+        return
+    source = change.after.project.source(new.path)
+    owner = source.symbol(new.parent) if source else None
+    target = owner if owner is not None and new.name == "__init__" else new
+    ways = [(before, after)]
+    if owner is not None and change.after.binder.is_member(new):
+        ways.insert(0, (before[1:], after[1:]))  # through an instance, or through its class
+    signature = " ".join(new.signature.split())
+    for site in change.after.sites([target]):
+        if site.use != Use.CALL or site.tier not in SURE:
+            continue
+        call = read_call(*_arguments(change.after.project, site))
+        if why := _new_misfit(call, ways):
+            yield Misfit(site.path, site.line, site.column, new.name, why, signature)
+
+
+def _new_misfit(
+    call: CallArguments | None, ways: list[tuple[list[Parameter], list[Parameter]]]
+) -> str:
+    """Return why a call that fitted in one way no longer fits in any; empty if it does, or is unknown."""
+    if call is None or all(misfit(call, before) for before, _ in ways):
+        return ""
+    reasons = [misfit(call, after) for _, after in ways]
+    return reasons[0] if all(reasons) else ""
+
+
+def _arguments(project: Project, site: Site) -> tuple[str, int]:
+    """Return the text after the name of a call, and where its bracket opens; -1 if there is none."""
+    end = project.offset(site.path, site.line, site.end_column)
+    text = project.text(site.path)[end : end + MAX_CALL].decode("utf-8", "replace")
+    opened = len(text) - len(text.lstrip())
+    return text, opened if text[opened : opened + 1] == "(" else -1
+
+
+def _place_fields(found: Dangling | Misfit) -> dict[str, Any]:
+    at = {"line": found.line + 1, "column": found.column + 1}
+    return path_fields(os.fsencode(found.path)) | at | {"name": found.name}
+
+
+def _outermost_lost(old: FileNames, new: FileNames | None) -> list[Definition]:
+    still = {_identity(new, symbol) for symbol in new.symbols} if new else set()
+    named = [s for s in old.symbols if s.kind not in SPACES]
+    gone = {s.ordinal for s in named if _identity(old, s) not in still}
+    return [s for s in named if s.ordinal in gone and s.parent not in gone]
+
+
+def _is_used_inside(old: FileNames, name: str) -> bool:
+    """Return whether uses of a lost import in its own file are judged: foreign names may be global."""
+    if old.language == "python":
+        return True
+    items = [item for item, _ in old.bindings.get(name, ())]
+    return old.language in ECMA and any(item.module.startswith(".") for item in items)
 
 
 def _identity(source: FileNames, symbol: Definition) -> tuple[str, bool]:
@@ -379,9 +462,9 @@ def _identity(source: FileNames, symbol: Definition) -> tuple[str, bool]:
     return symbol.qualified, source.language == "rust" and symbol.kind in FUNCTIONS
 
 
-def _signature(source: FileNames | None, ordinal: int) -> str:
-    found = source.symbol(ordinal) if source else None
-    return found.signature if found else ""
+def _signature(source: FileNames, ordinal: int) -> str:
+    symbol = source.symbol(ordinal)
+    return symbol.signature if symbol else ""
 
 
 def _twin(path: str) -> str:
@@ -396,24 +479,6 @@ def _without(text: str, *names: str) -> str:
     return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "_", text)
 
 
-def _at(path: str, place: Occurrence, name: str, module: str) -> Dangling:
-    return Dangling(path, place.line, place.column, name, module, Tier.IMPORT)
-
-
-def _provided(source: FileNames | None) -> set[str]:
-    """Return names that other files may import from this one: definitions, and its own imports."""
-    if source is None:
-        return set()
-    names = {symbol.name for symbol in source.symbols if symbol.parent < 0}
-    return names | {local for imported in source.imports for _, local in imported.names}
-
-
-def _words(offers: Iterable[Offer]) -> set[bytes]:
-    return set(_WORD.findall(" ".join(names_of(offers)).encode("utf-8", "surrogatepass")))
-
-
 def _stems(path: str) -> set[str]:
-    """Return the names an import may use for a file: with and without suffix, and its folder's."""
-    folder, _, name = path.rpartition("/")
-    stems = {name, name.partition(".")[0], folder.rpartition("/")[2]}
-    return stems - {"", "__init__", "index", "mod"}
+    """Return the names an import may bind for a file."""
+    return words_of_file(path) - {"", *MAIN}

@@ -6,13 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.git.merge_tree import MergedTree
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.impact.change import TreeChange
-from gitindex.query.impact.dangling import Dangling, find_dangling
+from gitindex.query.impact.dangling import Dangling, Misfit, find_dangling
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, FileNames
@@ -37,12 +38,37 @@ class MergeBreak(NamedTuple):
     side: str  # "ours" or "theirs": the side of the reference
     found: Dangling
 
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields."""
+        return self.found.fields() | {"side": self.side}
+
+
+class SideMisfit(NamedTuple):
+    """A call on one side that does not fit the signature that the other side gave it."""
+
+    side: str
+    found: Misfit
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields."""
+        return self.found.fields() | {"side": self.side}
+
 
 class Duplicate(NamedTuple):
     """A name that both sides define."""
 
     first: Definition
     second: Definition
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields: the place of the second, and where the first is."""
+        return {
+            "name": self.first.qualified,
+            **path_fields(os.fsencode(self.second.path)),
+            "line": self.second.line + 1,
+            "firstPath": safe_text(self.first.path),
+            "firstLine": self.first.line + 1,
+        }
 
 
 class MergeFindings(NamedTuple):
@@ -92,21 +118,21 @@ def check_merge(sides: Sides) -> MergeFindings:
 def _duplicates(ours: TreeChange, theirs: TreeChange) -> Iterator[Duplicate]:
     """Yield names that the result defines more often than either side, where both sides changed."""
     result = ours.after
-    changed = [{_group(path) for path in side.paths} for side in (ours, theirs)]
+    changed = [{name_scope(path) for path in side.paths} for side in (ours, theirs)]
     both = changed[0] & changed[1]
-    paths = sorted(p for p in ours.paths.keys() | theirs.paths.keys() if _group(p) in both)
+    paths = sorted(p for p in ours.paths.keys() | theirs.paths.keys() if name_scope(p) in both)
     for finder in (ours.before, theirs.before, result):
         finder.project.load(paths)
     groups: dict[str, list[str]] = {}
     for path in paths:
         source = result.project.source(path)
         if source is not None and source.language in _ONCE:
-            groups.setdefault(_group(path), []).append(path)
+            groups.setdefault(name_scope(path), []).append(path)
     for group in groups.values():
         yield from _twice(ours.before, theirs.before, result, group)
 
 
-def _group(path: str) -> str:
+def name_scope(path: str) -> str:
     """Return the unit in which a name is unique: a file, or in Go the folder of the package."""
     return os.path.dirname(path) + "/*.go" if path.endswith(".go") else path
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitindex.base.path_kind import is_test
-from gitindex.languages.table import TEXT
+from gitindex.query.impact.change import NO_CODE
 from gitindex.query.names.project import LISTED, Project, rows_of
 
 _INI = {
@@ -36,7 +36,7 @@ _MARKERS = {
     "tsx": ("package.json",),
 }
 """Files that make a folder the root of a project, by language."""
-_NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
+
 _DEFAULT = ("test_*.py", "*_test.py")
 _JUNIT = re.compile(r"^(Test\w*|\w*(Test|Tests|TestCase|IT|Spec))\.(java|kt)$")
 _ECMA_TEST = re.compile(r"\.(test|spec|test-d|cy)\.[cm]?[jt]sx?$")
@@ -94,7 +94,7 @@ class TestRunners:
 
     def _is_collected(self, path: str, language: str) -> bool:
         name = path.rpartition("/")[2]
-        if language in _NO_CODE:
+        if language in NO_CODE:
             return False
         if language == "python":
             return self._is_pytest(path)

@@ -30,7 +30,7 @@ append cap clear close complex copy delete imag len make max min new panic print
 any bool byte comparable error false float32 float64 int int8 int16 int32 int64 iota nil rune string true
 uint uint8 uint16 uint32 uint64 uintptr
 """
-_GO_BUILTINS = frozenset(_GO_WORDS.split())
+_BUILTINS = BUILTINS | {"go": frozenset(_GO_WORDS.split())}
 _COMPUTED = "dynamic_attribute"
 """The flag of files that access names dynamically; only some of them create names."""
 _MAKES_NAMES = {
@@ -79,21 +79,20 @@ class Judge:
             return FINE
         if place.use == Use.IMPORT:
             return self._import(source, place)
-        at = self._project.offset(source.path, place.line, place.column)
-        chain = self._finder.binder.receiver(source, at)[0]
-        if chain is None:
-            return self._bare(source, place, meaning)
-        where = ExpressionPlace(source, place.enclosing, at)
-        return self._member(source, place, self._finder.binder.types.chain(chain, where))
+        value = self._receiver(source, place)
+        return self._member(source, place, value) if value else self._bare(source, place, meaning)
 
     def takes_from(self, source: FileNames, place: Occurrence, module: str) -> bool:
         """Return whether a place is a member of a module: `module.name`."""
+        value = self._receiver(source, place)
+        return value is not None and value.module is not None and module in value.module.paths
+
+    def _receiver(self, source: FileNames, place: Occurrence) -> Value | None:
+        """Return the value before the dot; None for a bare name."""
         at = self._project.offset(source.path, place.line, place.column)
         chain = self._finder.binder.receiver(source, at)[0]
-        if chain is None:
-            return False
-        value = self._finder.binder.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
-        return value.module is not None and module in value.module.paths
+        where = ExpressionPlace(source, place.enclosing, at)
+        return None if chain is None else self._finder.binder.types.chain(chain, where)
 
     def may_offer(self, paths: Iterable[str], name: str) -> bool:
         """Return whether a module may have an unlisted name: by a foreign star or at run time."""
@@ -171,17 +170,13 @@ class Judge:
         return any(not self._project.resolve(source, item) for item in stars)
 
     def _import(self, source: FileNames, place: Occurrence) -> Standing:
-        near = [item for item in source.imports if item.line <= place.line]
-        line = max((item.line for item in near), default=-1)
-        items = [i for i in near if i.line == line and _binds(i, place.name)]
+        items = _imports_at(source, place)
         if source.language == "rust" and items:
-            return self._rust(source, place, [(i, place.name) for i in items])
+            return self._rust(source, place, [(item, place.name) for item, _ in items])
         if not items or source.language not in STRICT:
             return UNSURE
-        if self.is_guarded(source, line):
-            return FINE
-        names = {there for i in items for there, local in i.names if place.name in (there, local)}
-        return self._are_lost(source, [(item, name) for item in items for name in names])
+        guarded = self.is_guarded(source, items[0][0].line)
+        return FINE if guarded else self._are_lost(source, items)
 
     def _are_lost(self, source: FileNames, items: Iterable[tuple[Import, str]]) -> Standing:
         """Return BROKEN if all imports lead to modules of the tree that lack the name, else UNSURE."""
@@ -250,54 +245,51 @@ class Judge:
 
     def _bare(self, source: FileNames, place: Occurrence, meaning: Meaning) -> Standing:
         name, language = place.name, source.language
-        if name in BUILTINS.get(language, ()) or (language == "go" and name in _GO_BUILTINS):
+        if name in _BUILTINS.get(language, ()):
             return FINE
         if source.origin.status != FactsStatus.PARSED or "eval_exec" in source.origin.flags:
             return UNSURE
-        bindings = source.bindings.get(name)
+        bindings = source.bindings.get(name, [])
         if language == "rust":
-            return self._rust(source, place, bindings or [])
+            return self._rust(source, place, bindings)
+        if language not in STRICT:
+            return UNSURE if bindings else self._nowhere(source, place)
         if bindings:
-            if language not in STRICT or any(self.is_guarded(source, i.line) for i, _ in bindings):
-                return UNSURE
-            return self._are_lost(source, bindings)
-        if language in STRICT:
-            unbound = meaning.state is State.UNBOUND and not self._has_foreign_star(source)
-            return BROKEN if unbound else UNSURE
-        return self._nowhere(source, place)
+            guarded = any(self.is_guarded(source, item.line) for item, _ in bindings)
+            return UNSURE if guarded else self._are_lost(source, bindings)
+        unbound = meaning.state is State.UNBOUND and not self._has_foreign_star(source)
+        return BROKEN if unbound else UNSURE
 
     def _rust(
         self, source: FileNames, place: Occurrence, bindings: list[tuple[Import, str]]
     ) -> Standing:
-        """Judge a bare Rust name: from its file, or from a `use`; a macro may create it.
-
-        Rust variables are not modelled: a name that may be a variable is not judged.
-        """
+        """Judge a bare Rust name: from its file, or from a `use`; a macro may create it."""
         text = self._project.text(source.path)
-        variable = re.compile(
-            rb"(?:\blet\s+(?:mut\s+)?|[|,(&]\s*)%s\s*[:=|,)]" % place.name.encode()
-        )
-        if not place.name[:1].isupper() and (
-            place.use not in (Use.CALL, Use.IMPORT) or variable.search(text)
-        ):
+        if _may_be_rust_variable(place, text):
             return UNSURE
         stars = [(item, place.name) for item in source.stars if ("*", "*") in item.names]
-        for item, name in [*bindings, *stars]:
-            paths = self._project.resolve(source, item)
-            if not paths and _crate_of(item) not in ("self", "super", "crate"):
-                return UNSURE
-            for target in map(self._project.source, paths):
-                if target is None or target.origin.status != FactsStatus.PARSED:
-                    return UNSURE
-                passed = [i for i, _ in target.bindings.get(name, ()) if i is not item]
-                further = [i for i in target.stars if ("*", "*") in i.names]
-                if target.named(name) or (target is not source and (passed or further)):
-                    return UNSURE
+        if any(self._rust_use_may_have(source, *one) for one in (*bindings, *stars)):
+            return UNSURE
         macro = re.compile(rb"!\s*[({\[][^;{}]*\b" + re.escape(place.name.encode()) + rb"\b")
         after = self._project.offset(source.path, place.line, place.column) + len(place.name)
         if text[after : after + 1] == b"!" or (not bindings and macro.search(text)):
             return self._nowhere(source, place)
         return BROKEN
+
+    def _rust_use_may_have(self, source: FileNames, item: Import, name: str) -> bool:
+        """Return whether a `use` may still bind a name: its file has it, passes it on, or is foreign."""
+        paths = self._project.resolve(source, item)
+        if not paths:
+            return item.module.partition("::")[0] not in ("self", "super", "crate")
+        for target in map(self._project.source, paths):
+            if target is None or target.origin.status != FactsStatus.PARSED or target.named(name):
+                return True
+            passed = any(i is not item for i, _ in target.bindings.get(name, ()))
+            if target is not source and (
+                passed or any(("*", "*") in i.names for i in target.stars)
+            ):
+                return True
+        return False
 
     def _nowhere(self, source: FileNames, place: Occurrence) -> Standing:
         """Judge a name in languages where it may come from anywhere: broken if it is undefined."""
@@ -314,6 +306,13 @@ class Judge:
         return UNSURE if any(s.origin.family == source.origin.family for s in kin) else BROKEN
 
 
+def _imports_at(source: FileNames, place: Occurrence) -> list[tuple[Import, str]]:
+    """Return the imports of a statement that bind or take the name at a place, and what they take."""
+    line = max((item.line for item in source.imports if item.line <= place.line), default=-1)
+    items = [item for item in source.imports if item.line == line]
+    return [(item, pair[0]) for item in items for pair in item.names if place.name in pair]
+
+
 def _misses(meaning: Meaning, place: Occurrence) -> bool:
     """Return whether a call resolves to a field, or a `use` only to the file that had the name."""
     if meaning.state is State.MODULE:
@@ -325,16 +324,17 @@ def _misses(meaning: Meaning, place: Occurrence) -> bool:
     return bool(members) and all((d.kind in FUNCTIONS) != called for d in members)
 
 
-def _crate_of(item: Import) -> str:
-    return item.module.partition("::")[0]
+def _may_be_rust_variable(place: Occurrence, text: bytes) -> bool:
+    """Return whether a name may be a variable: those of Rust are not modelled."""
+    if place.name[:1].isupper():
+        return False
+    name = re.escape(place.name.encode())
+    variable = re.compile(rb"(?:\blet\s+(?:mut\s+)?|[|,(&]\s*)%s\s*[:=|,)]" % name)
+    return place.use not in (Use.CALL, Use.IMPORT) or variable.search(text) is not None
 
 
 def _is_relative(item: Import) -> bool:
     return bool(item.level) or item.module.startswith(".")
-
-
-def _binds(item: Import, name: str) -> bool:
-    return any(name in pair for pair in item.names)
 
 
 def _indent(line: str) -> int:

@@ -1,4 +1,4 @@
-"""Compare the exported surface of two trees: names added, removed, or changed for callers."""
+"""Compare the exported surface of two trees: what changed for callers, and the shortest use that breaks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitindex.base.path_kind import file_kinds, is_news
+from gitindex.base.path_kind import file_kinds, is_news, is_test
 from gitindex.languages.facts import Import, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
-from gitindex.query.impact.arity import incompatibility
-from gitindex.query.impact.change import TreeChange
-from gitindex.query.impact.offers import exports_of
+from gitindex.query.impact.change import TreeChange, counterparts
+from gitindex.query.impact.dangling import SURE, exports_of, full_signature
+from gitindex.query.impact.signatures import Incompatibility, incompatibility
 from gitindex.query.impact.standing import Judge
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.model import ECMA, Definition, FileNames
+from gitindex.query.names.model import ECMA, Definition, FileNames, Site
 from gitindex.query.names.project import Project
 
 _LANGUAGES = """
@@ -31,6 +31,10 @@ _VERSION = re.compile(
     r"""(?im)^[ \t]*["']?(?:__version__|version)["']?\s*[:=]\s*["']?v?(\d[\w.+-]*)"""
     r"""|<version>(\d[\w.+-]*)<|^(\d+(?:\.\w+)+)$"""
 )
+MAX_WITNESSES = 50
+"""Incompatible changes whose callers are looked for: each costs one search of its uses."""
+MAX_CALLERS = 5
+"""Callers that are shown of one change: a report names some, and how many there are."""
 _PLAIN_NAME = re.compile(r"[a-z]+")
 """A name that may also be a word of a sentence."""
 
@@ -56,6 +60,7 @@ class SurfaceChange(NamedTuple):
     incompatible: bool
     why: str = ""
     before: str = ""  # the old signature
+    call: str = ""  # the arguments of a call that no longer fits
 
 
 def find_surface(change: TreeChange) -> list[SurfaceChange]:
@@ -176,8 +181,11 @@ class _ModulePair:
         mine, theirs = _signature(self._before, old), _signature(self._after, new)
         if mine == theirs or EXPORT in (old.kind, new.kind):
             return None
-        why = _difference(old, new, mine, theirs, language)
-        return SurfaceChange(new, language, SurfaceKind.CHANGED, bool(why), why, old.signature)
+        callable_both = old.kind in FUNCTIONS and new.kind in FUNCTIONS
+        found = incompatibility(mine, theirs, language) if callable_both else None
+        why, call = found or Incompatibility("")
+        kind = SurfaceKind.CHANGED
+        return SurfaceChange(new, language, kind, bool(why), why, old.signature, call)
 
     def _is_kept(self, name: str, symbol: Definition) -> bool:
         """Return whether a name that is not listed any more is offered otherwise, or told with its class."""
@@ -206,12 +214,6 @@ def _code(finder: Finder, path: str) -> str:
     return finder.project.text(path).decode("utf-8", "replace").replace('"', "'")
 
 
-def _difference(old: Definition, new: Definition, mine: str, theirs: str, language: str) -> str:
-    if old.kind in FUNCTIONS and new.kind in FUNCTIONS:
-        return incompatibility(mine, theirs, language)
-    return ""
-
-
 def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
     """Return whether a class still has the member from a base, or possibly from one outside."""
     found, is_open = after.binder.types.classes.members(owner, symbol.name, False)
@@ -220,28 +222,16 @@ def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
 
 def _signature(finder: Finder, symbol: Definition) -> str:
     """Return the complete signature on one line."""
-    text = symbol.signature
     if symbol.kind not in FUNCTIONS:
-        return text if symbol.kind in TYPES else ""
-    if "…" in text:
-        source = finder.project.source(symbol.path)
-        text = finder.binder.names.header(source, symbol) if source else text
-    return " ".join(text.split())
+        return symbol.signature if symbol.kind in TYPES else ""
+    return " ".join(full_signature(finder, symbol).split())
 
 
 def _is_public(path: str, language: str) -> bool:
     kinds = file_kinds(path)
-    if (
-        kinds.test
-        or kinds.example
-        or kinds.foreign
-        or kinds.hidden
-        or kinds.benchmark
-        or kinds.tool
-    ):
-        return False
+    internal = (kinds.test, kinds.example, kinds.foreign, kinds.hidden, kinds.benchmark, kinds.tool)
     parts = path.removesuffix(".py").split("/")
-    if kinds.docs or parts[-1] in ("setup", "conftest", "noxfile", "__main__"):
+    if any(internal) or kinds.docs or parts[-1] in ("setup", "conftest", "noxfile", "__main__"):
         return False
     if language == "go":
         return "internal" not in parts
@@ -250,45 +240,53 @@ def _is_public(path: str, language: str) -> bool:
 
 def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
     """Return exported names by qualified name: module level, and members of exported types."""
-    found: dict[str, Definition] = {}
-    for symbol in source.symbols if source else ():
-        assert source is not None
-        outer = source.symbol(symbol.parent)
-        while outer is not None and outer.kind in SPACES:
-            outer = source.symbol(outer.parent)
-        if outer is not None and (outer.kind not in TYPES or outer.qualified not in found):
+    if source is None:
+        return {}
+    names: dict[str, Definition] = {}
+    for symbol in source.symbols:
+        outer = _holder(source, symbol)
+        hidden = outer is not None and (outer.kind not in TYPES or outer.qualified not in names)
+        if hidden or symbol.kind in SPACES or not _is_exported(symbol, outer, source.language):
             continue
-        if symbol.qualified in found and _is_setter(finder, source, symbol):
+        if symbol.qualified in names and _is_setter(finder, source, symbol):
             continue  # readers of the property are not affected
-        if _is_exported(symbol, outer, source.language):
-            found[symbol.qualified] = symbol
-    for name, line in _passed_on(finder, source) if source else ():
-        assert source is not None
+        names[symbol.qualified] = symbol
+    for name, line in _passed_on(finder.project, source).items():
         bare = Definition(source.path, -1, name, name, EXPORT, line, 0, line, line, "", -1, True)
-        found.setdefault(name, bare)
-    return found
+        names.setdefault(name, bare)
+    return names
 
 
-def _passed_on(finder: Finder, source: FileNames) -> Iterator[tuple[str, int]]:
-    """Yield names that a file exports without defining them, and their lines."""
-    if source.language == "rust":
-        yield from _public_uses(finder.project, source)
-        return
-    lines = {local: item.line for item in source.imports for _, local in item.names}
+def _holder(source: FileNames, symbol: Definition) -> Definition | None:
+    """Return the class or function that a symbol is in, namespaces apart."""
+    outer = source.symbol(symbol.parent)
+    while outer is not None and outer.kind in SPACES:
+        outer = source.symbol(outer.parent)
+    return outer
+
+
+def _passed_on(project: Project, source: FileNames) -> dict[str, int]:
+    """Return the names that a file exports without defining them, and their lines."""
+    rust = source.language == "rust"
+    items = [i for i in source.imports if not rust or _is_public_use(project, source, i)]
+    lines = {local: item.line for item in items for _, local in item.names if local != "*"}
+    listed = set(lines) if rust else _exported_imports(project, source)
+    if source.language == "python" and not source.stars:
+        listed = listed.intersection(lines)
+    return {name: lines.get(name, 0) for name in sorted(listed)}
+
+
+def _exported_imports(project: Project, source: FileNames) -> set[str]:
+    """Return the names that a file lists as exports, or a package passes on, and does not define."""
     own = {symbol.name for symbol in source.symbols if symbol.parent < 0}
-    listed = exports_of(finder.project, source.path) - own
+    listed = exports_of(project, source.path) - own
     if not listed and "__all__" not in own and source.path.endswith("__init__.py"):
-        listed = _unused_imports(finder.project, source)
-    any_name = source.language != "python" or source.stars
-    for name in sorted(listed):
-        if not name.startswith("_") and (any_name or name in lines):
-            yield name, lines.get(name, 0)
+        listed = _unused_imports(project, source)
+    return {name for name in listed if not name.startswith("_")}
 
 
-def _public_uses(project: Project, source: FileNames) -> Iterator[tuple[str, int]]:
-    for item in source.imports:
-        if _line(project, source, item).startswith("pub use "):
-            yield from ((local, item.line) for _, local in item.names if local != "*")
+def _is_public_use(project: Project, source: FileNames, item: Import) -> bool:
+    return project.span(source.path, item.line, item.line).strip().startswith("pub use ")
 
 
 def _unused_imports(project: Project, source: FileNames) -> frozenset[str]:
@@ -297,10 +295,6 @@ def _unused_imports(project: Project, source: FileNames) -> frozenset[str]:
     names = {local for item in near for there, local in item.names if there != "*"}
     used = {place.name for place in project.places_in(source.path) if place.use != Use.IMPORT}
     return frozenset(names - used)
-
-
-def _line(project: Project, source: FileNames, item: Import) -> str:
-    return project.span(source.path, item.line, item.line).strip()
 
 
 def _is_setter(finder: Finder, source: FileNames, symbol: Definition) -> bool:
@@ -312,20 +306,109 @@ def _is_setter(finder: Finder, source: FileNames, symbol: Definition) -> bool:
 
 
 def _is_exported(symbol: Definition, outer: Definition | None, language: str) -> bool:
-    if symbol.kind in SPACES:
-        return False
-    if language == "python":
-        if symbol.name == "__getattr__" and outer is None:
+    name, signature = symbol.name, symbol.signature
+    reachable = outer is not None or symbol.exported
+    match language:
+        case "python" if name == "__getattr__" and outer is None:
             return True  # it serves names of the module
-        private = symbol.name.startswith("_") and symbol.name != "__init__"
-        return not private and (outer is not None or symbol.exported)
-    if language == "go":
-        return symbol.name[:1].isupper()
-    if language in ("java", "kotlin", "csharp", "scala", "swift", "php"):
-        return not re.search(r"\b(private|protected|internal)\b", symbol.signature)
-    if language == "rust":
-        return symbol.signature.startswith("pub ") or symbol.exported
-    if language in ("javascript", "typescript", "tsx"):
-        hidden = re.search(r"\bprivate\b", symbol.signature) or symbol.name.startswith("#")
-        return not hidden and (outer is not None or symbol.exported)
+        case "python":
+            return reachable and (not name.startswith("_") or name == "__init__")
+        case "go":
+            return name[:1].isupper()
+        case "java" | "kotlin" | "csharp" | "scala" | "swift" | "php":
+            return not re.search(r"\b(private|protected|internal)\b", signature)
+        case "rust" if signature.startswith("pub "):
+            return True
+        case "javascript" | "typescript" | "tsx":
+            return reachable and not re.search(r"^#|\bprivate\b", f"{name} {signature}")
     return symbol.exported
+
+
+class Caller(NamedTuple):
+    """A place that uses what changed. `line` is 1-based."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Witness(NamedTuple):
+    """A use that fits before the change and not after it, and the uses in the tree."""
+
+    code: str
+    callers: list[Caller]  # at most MAX_CALLERS, those outside of tests first
+    total: int  # callers in the tree
+
+
+def witness_of(change: TreeChange, one: SurfaceChange, search: bool = True) -> Witness:
+    """Return the witness of an incompatible change; `search`: with its callers before the change."""
+    old = _old_definition(change, one)
+    sites = _callers(change.before, old) if search and old is not None else []
+    shown = [_caller(change.before, site) for site in sites[:MAX_CALLERS]]
+    return Witness(_generated(change.before.project, one), shown, len(sites))
+
+
+def _old_definition(change: TreeChange, one: SurfaceChange) -> Definition | None:
+    """Return what changed as it was; for a re-export the definition behind it."""
+    if one.definition.kind == EXPORT:
+        path, name = one.definition.path, one.definition.name
+        found = change.before.binder.names.modules.exported((path,), name).definitions
+        return found[0] if found else None
+    if one.kind is SurfaceKind.REMOVED:
+        return one.definition
+    return next(iter(counterparts(change.before.project, one.definition)), None)
+
+
+def _callers(before: Finder, old: Definition) -> list[Site]:
+    """Return the sure uses outside of the definition itself, product code first, short lines first."""
+    found: dict[tuple[str, int], Site] = {}
+    for site in before.sites([old]):
+        inside = site.path == old.path and old.start_line <= site.line <= old.end_line
+        if site.tier in SURE and not inside and site.use != Use.IMPORT:
+            found.setdefault((site.path, site.line), site)
+    return sorted(
+        found.values(), key=lambda s: (is_test(s.path), s.path == old.path, s.path, s.line)
+    )
+
+
+def _caller(before: Finder, site: Site) -> Caller:
+    text = before.project.span(site.path, site.line, site.line).strip()
+    return Caller(site.path, site.line + 1, text)
+
+
+def _generated(before: Project, one: SurfaceChange) -> str:
+    """Return at most five lines that use the name as it was."""
+    holder, _, member = one.definition.qualified.rpartition(".")
+    holder = "" if holder in ("exports", "module.exports") else holder
+    top = (holder or one.definition.name).partition(".")[0]
+    lines = [_import(before, one.definition.path, one.language, top)]
+    if one.call:
+        lines.append(f"{holder}().{member}{one.call}" if holder else f"{member}{one.call}")
+    elif holder and (one.kind is not SurfaceKind.CHANGED or one.language != "python"):
+        lines.append(f"{holder}.{member}")
+    return "\n".join(filter(None, lines))
+
+
+def _import(project: Project, path: str, language: str, name: str) -> str:
+    """Return the import of a name of a file, as another file of the tree would write it."""
+    stem = re.sub(r"(\.d)?\.\w+$", "", path)
+    if language == "python":
+        return f"from {_module_name(project, stem)} import {name}"
+    if language in ECMA:
+        return f"import {{ {name} }} from './{stem.removesuffix('/index')}'"
+    if language == "rust":
+        inside = re.sub(r"^.*\bsrc/", "", stem).removesuffix("/mod")
+        parts = [part for part in inside.split("/") if part not in ("lib", "main")]
+        return f"use {'::'.join(['crate', *parts, name])};"
+    if language == "go":
+        return f"{path.rpartition('/')[0].rpartition('/')[2] or 'main'}.{name}"
+    return name
+
+
+def _module_name(project: Project, stem: str) -> str:
+    """Return the dotted name of a Python file: below the topmost folder that is a package."""
+    parts = stem.removesuffix("/__init__").split("/")
+    start = len(parts) - 1
+    while start > 0 and project.source("/".join([*parts[:start], "__init__.py"])) is not None:
+        start -= 1
+    return ".".join(parts[start:])

@@ -1,10 +1,14 @@
-"""Compare all pairs of worktrees and branches, and put the verdicts into an envelope."""
+"""Compare all pairs of worktrees and branches, and put the verdicts into an envelope.
+
+A merge can only break where one side lost or changed a name that the other's edited files say, or
+where both edited the same file. Most pairs have neither, and need no merged tree.
+"""
 
 from __future__ import annotations
 
-import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,15 +16,17 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.worktree import Worktree
+from gitindex.git.command import GitFailed
 from gitindex.git.look_memory import LookMemory, Probe
-from gitindex.git.merge_tree import MergedTree, environment
-from gitindex.query.impact.merge import Duplicate, MergeBreak, MergeFindings, Sides
+from gitindex.git.merge_tree import MergedTree
+from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.dangling import find_misfits, provided
+from gitindex.query.impact.merge import MergeFindings, SideMisfit, Sides, check_merge, name_scope
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
-from gitindex.query.radar.compare import SideMisfit, Work, find_breaks, work_between
-from gitindex.query.radar.merges import Bases, Merge, Pair, merge_pairs
-from gitindex.query.radar.objects import Objects
-from gitindex.query.radar.sides import Side, branch_side, live_worktrees, worktree_sides
+from gitindex.query.names.model import FileNames
+from gitindex.query.names.project import words_of_file
+from gitindex.query.radar.sides import Objects, Side, branch_side, live_worktrees, worktree_sides
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
@@ -28,8 +34,37 @@ FITS, CONFLICT, BREAKS, UNRELATED = "fits", "conflict", "breaks", "unrelated"
 VERDICTS = (FITS, CONFLICT, BREAKS, UNRELATED)
 MAX_KEPT = 4_096
 """Verdicts on pairs that a process remembers."""
+MAX_COMMITS = 50_000
+"""Commits between the sides and their common base that are walked."""
+_WORD = re.compile(rb"[\w$\x80-\xff]+")
 
 Row = dict[str, Any]
+Pair = tuple[str, str]
+
+
+class Work(NamedTuple):
+    """What one side did since a base, as words."""
+
+    places: frozenset[str]  # edited files; in Go their folders, where a name is unique
+    paths: frozenset[str]  # edited files that still exist
+    lost: frozenset[bytes]  # names that are gone, and of modules that are
+    changed: frozenset[bytes]  # names with another signature
+    said: frozenset[bytes]  # all words of the edited files
+
+    def meets(self, other: Work) -> bool:
+        """Return whether a merge of the two has to be looked at."""
+        return not (
+            self.places.isdisjoint(other.places)
+            and (self.lost | self.changed).isdisjoint(other.said)
+            and (other.lost | other.changed).isdisjoint(self.said)
+        )
+
+
+class Merge(NamedTuple):
+    """The result of one merge; without a tree the two have no history in common."""
+
+    tree: str
+    conflicts: tuple[bytes, ...] = ()
 
 
 class RadarMemory:
@@ -68,8 +103,7 @@ def radar(query: RadarQuery, memory: RadarMemory | None = None) -> Row:
     with tempfile.TemporaryDirectory(prefix="gitindex-radar-") as folder, ExitStack() as stack:
         root = query.worktree
         here = stack.enter_context(open_tree(root, query.path, TreeChoice(at="HEAD"), memory.facts))
-        digits = len(here.overlay.tree)
-        objects = Objects(folder, environment(root, folder, digits), digits)
+        objects = Objects(root, folder, len(here.overlay.tree))
         sides, notes = _sides(query, objects, memory)
         if len(sides) < 2:
             hint = "name a branch, or add a worktree: `git worktree add`"
@@ -119,9 +153,11 @@ class _Radar:
             yield {"ours": one.name, "theirs": other.name, **row}
 
     def _judge_all(self, new: dict[Pair, tuple[Side, Side]]) -> dict[Pair, Row]:
-        bases = Bases(self._objects, {side.head for ends in new.values() for side in ends})
+        bases = _Bases(self._objects, {side.head for ends in new.values() for side in ends})
         based = {key: bases.of(one.head, other.head) for key, (one, other) in new.items()}
-        merged = merge_pairs(self._objects, [key for key, base in based.items() if base not in key])
+        merged = _merge_pairs(
+            self._objects, [key for key, base in based.items() if base not in key]
+        )
         return {
             key: self._judge(*key, base, merged) if key in merged else self._ahead(*key, base)
             for key, base in based.items()
@@ -143,14 +179,14 @@ class _Radar:
         result = MergedTree(merge.tree, merge.conflicts, self._objects.env)
         with self._open(TreeChoice(merged=result)) as view:
             sides = Sides(self._view(one), self._view(other), view)
-            findings, misfits = find_breaks(sides, *works)
+            findings, misfits = _find_breaks(sides, *works)
         return _found_row(merge, findings, misfits)
 
     def _work(self, base: str, commit: str) -> Work:
         key = (base, commit)
         if key not in self._memory.work:
             finders = (Finder(self._view(name), self._names) for name in key)
-            self._memory.work[key] = work_between(*finders)
+            self._memory.work[key] = _work_between(*finders)
         return self._memory.work[key]
 
     def _view(self, commit: str) -> TreeView:
@@ -178,37 +214,11 @@ def _found_row(merge: Merge, findings: MergeFindings, misfits: list[SideMisfit])
     verdict = BREAKS if breaks else CONFLICT if merge.conflicts else FITS
     return {
         **_row(verdict, merge),
-        "breaks": [_break_fields(one) for one in findings.breaks],
-        "possible": [_break_fields(one) for one in findings.possible],
-        "duplicates": [_duplicate_fields(one) for one in findings.duplicates],
-        "misfits": [_misfit_fields(one) for one in misfits],
+        "breaks": [one.fields() for one in findings.breaks],
+        "possible": [one.fields() for one in findings.possible],
+        "duplicates": [one.fields() for one in findings.duplicates],
+        "misfits": [one.fields() for one in misfits],
     }
-
-
-def _place(path: str, line: int) -> Row:
-    return {**path_fields(os.fsencode(path)), "line": line + 1}
-
-
-def _break_fields(one: MergeBreak) -> Row:
-    place, gone = _place(one.found.path, one.found.line), safe_text(one.found.missing_from)
-    tier = str(one.found.tier)
-    return place | {"name": one.found.name, "missingFrom": gone, "tier": tier, "side": one.side}
-
-
-def _duplicate_fields(one: Duplicate) -> Row:
-    first = _place(one.first.path, one.first.line)
-    place = _place(one.second.path, one.second.line)
-    return place | {
-        "name": one.first.qualified,
-        "firstPath": first["path"],
-        "firstLine": first["line"],
-    }
-
-
-def _misfit_fields(one: SideMisfit) -> Row:
-    place = _place(one.found.path, one.found.line)
-    told = {"name": one.found.name, "why": one.found.why, "signature": one.found.signature}
-    return place | told | {"side": one.side}
 
 
 def _side_fields(side: Side) -> Row:
@@ -216,3 +226,144 @@ def _side_fields(side: Side) -> Row:
     if side.root:
         fields["root"] = safe_text(side.root)
     return fields | {"commit": side.commit}
+
+
+def _work_between(base: Finder, side: Finder) -> Work:
+    """Return what was done between two trees."""
+    change = TreeChange.between(base, side)
+    paths = change.paths
+    for finder in (base, side):
+        finder.project.load(paths)
+    kept = [path for path, what in paths.items() if what != "deleted"]
+    side.project.read(kept)
+    lost: set[str] = set()
+    changed: set[str] = set()
+    for path, what in paths.items():
+        old, new = base.project.source(path), side.project.source(path)
+        gone, other = _lost_and_changed(old, new)
+        lost |= gone | (set(words_of_file(path)) if what == "deleted" else set())
+        changed |= other
+    said: set[bytes] = set()
+    for path in kept:
+        said.update(_WORD.findall(side.project.text(path)))
+    places = frozenset(map(name_scope, paths))
+    return Work(places, frozenset(kept), _raw(lost), _raw(changed), frozenset(said))
+
+
+def _find_breaks(sides: Sides, one: Work, other: Work) -> tuple[MergeFindings, list[SideMisfit]]:
+    """Return what the merge of two sides breaks."""
+    findings = check_merge(sides)
+    misfits: list[SideMisfit] = []
+    memory = Memory()
+    views = (("ours", sides.ours, one, other), ("theirs", sides.theirs, other, one))
+    for name, view, mine, others in views:
+        if mine.said.isdisjoint(others.changed):
+            continue
+        change = TreeChange.between(Finder(view, memory), Finder(sides.result, memory))
+        found = find_misfits(change)
+        misfits += [SideMisfit(name, misfit) for misfit in found if misfit.path in mine.paths]
+    return findings, misfits
+
+
+def _lost_and_changed(old: FileNames | None, new: FileNames | None) -> tuple[set[str], set[str]]:
+    """Return the names that a file lost, and those with another signature."""
+    before = _signatures(old)
+    after = _signatures(new)
+    lost = {name.rpartition(".")[2] for name in before.keys() - after.keys()}
+    lost |= provided(old) - provided(new)  # others may take imported names from this file
+    changed = {name for name in before.keys() & after.keys() if before[name] != after[name]}
+    return lost, {name.rpartition(".")[2] for name in changed}
+
+
+def _signatures(source: FileNames | None) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for symbol in source.symbols if source else ():
+        key = f"{symbol.qualified.rpartition('.')[0]}.{symbol.name}"
+        found[key] = (*found.get(key, ()), symbol.signature)
+    return found
+
+
+def _raw(names: Iterable[str]) -> frozenset[bytes]:
+    words = (_WORD.findall(name.encode("utf-8", "surrogatepass")) for name in names)
+    return frozenset(word for found in words for word in found)
+
+
+def _merge_pairs(objects: Objects, pairs: list[Pair]) -> dict[Pair, Merge]:
+    """Merge pairs of commits; the trees are in the temporary object directory."""
+    if not pairs:
+        return {}
+    text = "".join(f"{one} {other}\n" for one, other in pairs).encode()
+    form = ("merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+    try:
+        return dict(zip(pairs, _parse(objects.git(*form, stdin=text)), strict=True))
+    except (GitFailed, ValueError):
+        return {pair: _merge_one(objects, pair) for pair in pairs}
+
+
+def _merge_one(objects: Objects, pair: Pair) -> Merge:
+    form = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
+    try:
+        output = objects.git(*form, *pair)
+    except GitFailed as error:
+        if error.returncode != 1:
+            return Merge("")
+        output = error.output
+    tree, *names = output.split(b"\0")
+    return Merge(_tree(tree), tuple(filter(None, names)))
+
+
+def _parse(output: bytes) -> Iterable[Merge]:
+    """Yield the results that `merge-tree --stdin` prints: a status, a tree, paths, an empty field."""
+    fields = output.split(b"\0")
+    at = 0
+    while at + 1 < len(fields):
+        end = fields.index(b"", at + 2)
+        yield Merge(_tree(fields[at + 1]), tuple(fields[at + 2 : end]))
+        at = end + 1
+
+
+def _tree(text: bytes) -> str:
+    if not re.fullmatch(rb"[0-9a-f]{40,64}", text):
+        raise GitIndexError("git merge-tree did not give a tree", "is git 2.38 or later installed?")
+    return text.decode()
+
+
+class _Bases:
+    """The common ancestors of pairs of commits, from one walk of the commits between them."""
+
+    def __init__(self, objects: Objects, commits: Iterable[str]) -> None:
+        heads = list(dict.fromkeys(commits))
+        self._common = ""
+        self._order: dict[str, int] = {}
+        self._parents: dict[str, list[str]] = {}
+        self._above: dict[str, frozenset[str]] = {}
+        try:
+            self._common = objects.git("merge-base", "--octopus", *heads).decode().split()[0]
+        except (GitFailed, IndexError):
+            return
+        walk = ("rev-list", "--parents", "--topo-order", f"--max-count={MAX_COMMITS}", *heads)
+        for at, line in enumerate(objects.git(*walk, f"^{self._common}").decode().splitlines()):
+            commit, *parents = line.split()
+            self._order[commit], self._parents[commit] = at, parents
+
+    def of(self, one: str, other: str) -> str:
+        """Return the best common ancestor; empty where there is none or more than one."""
+        if not self._common or len(self._order) >= MAX_COMMITS:
+            return ""
+        both = self._ancestors(one) & self._ancestors(other)
+        if not both:
+            return self._common
+        best = min(both, key=self._order.__getitem__)
+        return best if both <= self._ancestors(best) else ""
+
+    def _ancestors(self, commit: str) -> frozenset[str]:
+        """Return a commit and its ancestors down to the base of all."""
+        if commit not in self._above:
+            seen, waiting = {commit} & self._order.keys(), [commit]
+            while waiting:
+                for parent in self._parents.get(waiting.pop(), ()):
+                    if parent in self._order and parent not in seen:
+                        seen.add(parent)
+                        waiting.append(parent)
+            self._above[commit] = frozenset(seen)
+        return self._above[commit]

@@ -6,6 +6,7 @@ Uncommitted edits become a commit in a temporary object directory: the repositor
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -16,15 +17,51 @@ from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.extract.policy_secrets import is_secret
-from gitindex.git.command import run_git, try_git
+from gitindex.git.command import check_result, run_git, try_git
 from gitindex.git.look_memory import Probe
-from gitindex.git.merge_tree import commit_of
+from gitindex.git.merge_tree import commit_of, environment
 from gitindex.git.worktree_probe import HeadState
-from gitindex.query.radar.objects import Edits, Entry, Objects, commit_edits
 
 MAX_SIDES = 64
+"""Worktrees that are compared: their pairs grow with the square."""
 MAX_EDITS = 5_000
-"""Edited files of one worktree that are compared."""
+"""Edited files of one worktree that are compared: all are read."""
+_SIGNED = b"committer gitindex <gitindex> 0 +0000\ndata 6\nedits\n"
+
+Entry = tuple[bytes, bytes]  # mode and content
+Edits = dict[bytes, Entry | None]  # by path; None: deleted
+
+
+class Objects:
+    """A folder for objects that the repository does not have; `env` lets git see both."""
+
+    def __init__(self, worktree: Worktree, folder: str, digits: int) -> None:
+        self.env = environment(worktree, folder, digits)
+        own = os.path.join(folder, "git")  # `fast-import` writes a reference
+        shutil.copytree(self.env["GIT_DIR"], own)
+        self.env["GIT_DIR"] = own
+
+    def git(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Run git on these objects, outside of the repository."""
+        return check_result(args, try_git("/", *args, stdin=stdin, env=self.env))
+
+    def commit(self, parent: str, edits: Edits) -> str:
+        """Return a commit of edits on top of another one; its id depends on nothing else."""
+        lines = [b"commit refs/edits\nmark :1\n", _SIGNED, b"from %s\n" % parent.encode()]
+        for path, entry in edits.items():
+            quoted = b'"%s"' % path.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+            if entry is None:
+                lines.append(b"D %s\n" % quoted)
+            else:
+                lines += [
+                    b"M %s inline %s\ndata %d\n" % (entry[0], quoted, len(entry[1])),
+                    entry[1],
+                ]
+                lines.append(b"\n")
+        stream = b"".join([*lines, b"\nget-mark :1\ndone\n"])
+        return (
+            self.git("fast-import", "--quiet", "--force", "--done", stdin=stream).decode().strip()
+        )
 
 
 class Side(NamedTuple):
@@ -92,7 +129,7 @@ def _worktree_side(worktree: Worktree, probe: Probe, objects: Objects) -> Side |
     if not paths:
         return side
     entries, left_out = _entries(worktree, head, paths, objects)
-    commit = commit_edits(objects, head.commit, entries) if entries else head.commit
+    commit = objects.commit(head.commit, entries) if entries else head.commit
     return side._replace(commit=commit, edits=len(entries), left_out=left_out)
 
 
@@ -132,14 +169,14 @@ def _entry(
             if old and b"\r\n" not in old:
                 data = data.replace(b"\r\n", b"\n")  # as git would with `autocrlf`
         mode = b"100755" if found.executable else b"100644"
-        return mode, objects.write("blob", data)
+        return mode, data
     whole = os.path.join(os.fsencode(root), path)
     try:
         info = os.lstat(whole)
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(info.st_mode):
-        return b"120000", objects.write("blob", os.readlink(whole))
+        return b"120000", os.readlink(whole)
     if stat.S_ISDIR(info.st_mode):
         return None
     raise OSError("neither a file nor a link")

@@ -13,7 +13,7 @@ import pytest
 from gitindex.base.vocabulary import Direction
 from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.callgraph.drawing import to_dot, to_mermaid, to_svg
-from gitindex.query.callgraph.notes import TRUNCATED, GraphNote, note_fields
+from gitindex.query.callgraph.walk import TRUNCATED, GraphNote, note_fields
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 

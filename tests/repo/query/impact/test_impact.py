@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.cli.verbs import gates
-from gitindex.query.impact import callers
+from gitindex.query.impact import reach
 from tests.support import Repo
 
 FILES = {
@@ -396,7 +396,7 @@ def test_too_wide_a_change_names_whole_files(
 ) -> None:
     """Where calls are followed no farther, a file that imports the change is named whole."""
     monkeypatch.chdir(fixtures.path)
-    monkeypatch.setattr(callers, "MAX_EXAMINED", 2)
+    monkeypatch.setattr(reach, "MAX_EXAMINED", 2)
     old = "    def knock(self):\n        return 1"
     replace(fixtures, "pkg/app.py", old, old.replace("1", "2"))
     assert "tests/test_door.py" in gates._affected(fixtures.worktree, gates.Options(()))

@@ -1,1 +1,0 @@
-"""Definitions that nobody uses, each with its proof; and the patch that removes them."""

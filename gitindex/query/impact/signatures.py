@@ -1,0 +1,224 @@
+"""Compare signatures for callers: does a call fit, is a new signature compatible? Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitindex.query.names.expressions import closing, split_top
+
+_BLANKS = re.compile(r"\s+")
+_WORD = re.compile(r"^[\w$]+$")
+_TYPED = frozenset({"go", "rust", "java", "kotlin", "csharp", "scala", "swift", "c", "cpp"})
+_AFTER_COLON = frozenset({"rust", "kotlin", "scala", "swift", "typescript", "tsx"})
+
+
+class Parameter(NamedTuple):
+    """One parameter of a function."""
+
+    name: str
+    optional: bool = False
+    by_position: bool = True
+    by_keyword: bool = True
+    many: bool = False  # `*args` or `**kwargs`
+
+
+class CallArguments(NamedTuple):
+    """The arguments of a call."""
+
+    positional: int
+    keywords: tuple[str, ...]
+
+
+class Incompatibility(NamedTuple):
+    """Why callers may not fit a new signature, and in Python the arguments of the shortest such call."""
+
+    why: str
+    call: str = ""
+
+
+def read_parameters(signature: str) -> list[Parameter] | None:
+    """Parse Python parameters; None if the text is incomplete."""
+    parts = _listed(signature, signature.find("("))
+    if parts is None or "…" in signature:
+        return None
+    parameters: list[Parameter] = []
+    keyword_only = False
+    for item in parts:
+        if item == "/":
+            parameters = [p._replace(by_keyword=False) for p in parameters]
+        elif item.startswith("**"):
+            parameters.append(Parameter(_name(item), True, by_position=False, many=True))
+        elif item.startswith("*"):
+            keyword_only = True
+            if item != "*":
+                parameters.append(Parameter(_name(item), True, by_keyword=False, many=True))
+        else:
+            parameters.append(Parameter(_name(item), _has_default(item), not keyword_only))
+    return parameters
+
+
+def read_call(text: str, opened: int) -> CallArguments | None:
+    """Parse the arguments of a call; None if a star or a comprehension hides their number."""
+    positional, keywords = 0, []
+    parts = _listed(text, opened)
+    for item in parts or ():
+        if item.startswith(("*", "#")) or "\n#" in item:
+            return None
+        name, equals, rest = item.partition("=")
+        if equals and not rest.startswith("=") and _WORD.match(name.strip()):
+            keywords.append(name.strip())
+        elif keywords:
+            return None
+        else:
+            positional += 1
+    return None if parts is None else CallArguments(positional, tuple(keywords))
+
+
+def misfit(call: CallArguments, parameters: list[Parameter]) -> str:
+    """Return why a call does not fit, or ""."""
+    places, names = _places(parameters), _names(parameters)
+    if call.positional > len(places) and not _takes_more(parameters, by_position=True):
+        return f"takes {len(places)} positional arguments, given {call.positional}"
+    unknown = [name for name in call.keywords if name not in names]
+    if unknown and not _takes_more(parameters, by_position=False):
+        return f"has no parameter `{unknown[0]}`"
+    given = {*places[: call.positional], *names.intersection(call.keywords)}
+    lacking = [name for name in _required(parameters) if name not in given]
+    return f"lacks `{lacking[0]}`" if lacking else ""
+
+
+def incompatibility(old: str, new: str, language: str) -> Incompatibility | None:
+    """Return why callers of an old signature may not fit a new one; None if all fit, or if unknown."""
+    if language == "python":
+        before, after = read_parameters(old), read_parameters(new)
+        if before is None or after is None:
+            return None
+        return _python_break(_unbound(before), _unbound(after))
+    before_types, after_types = _types(old, language), _types(new, language)
+    if before_types is None or after_types is None:
+        return None
+    why = _type_break(before_types, after_types, language)
+    if not why and language in _TYPED and _result(old) != _result(new):
+        why = "its result changed"
+    return Incompatibility(why) if why else None
+
+
+def _python_break(before: list[Parameter], after: list[Parameter]) -> Incompatibility | None:
+    """Try calls that fit the old parameters, the shortest first."""
+    for call in _fitting_calls(before, len(after)):
+        if why := misfit(call, after):
+            return Incompatibility(why, _written(call, before))
+    for one in before:
+        if one.many and not _takes_more(after, by_position=one.by_position):
+            return Incompatibility(f"`*{one.name}` was removed")
+    pairs = zip(_places(before), _places(after), strict=False)
+    moved = [old for old, new in pairs if old != new]
+    return Incompatibility(f"parameter `{moved[0]}` has moved") if moved else None
+
+
+def _fitting_calls(parameters: list[Parameter], many: int) -> Iterator[CallArguments]:
+    """Yield calls to try: what is required, one more by keyword, then ever more by position."""
+    places, needed = _places(parameters), _required(parameters)
+    required = tuple(name for name in needed if name not in places)
+    least = len(needed) - len(required)
+    yield CallArguments(least, required)
+    for one in parameters:
+        if one.by_keyword and one.optional and not one.many:
+            yield CallArguments(least, (*required, one.name))
+    unnamed = sum(not p.by_keyword and not p.optional for p in parameters)
+    yield CallArguments(unnamed, tuple(needed[unnamed:]))
+    for count in range(least + 1, len(places) + 1):
+        yield CallArguments(count, required)
+    if _takes_more(parameters, by_position=True):
+        yield CallArguments(max(len(places), many) + 1, required)
+
+
+def _written(call: CallArguments, parameters: list[Parameter]) -> str:
+    names = _places(parameters)
+    more = [str(number) for number in range(call.positional - len(names))]
+    keywords = (f"{name}={name}" for name in call.keywords)
+    return f"({', '.join([*names[: call.positional], *more, *keywords])})"
+
+
+def _unbound(parameters: list[Parameter]) -> list[Parameter]:
+    """Return the parameters of a method that its callers give."""
+    return parameters[1:] if parameters and parameters[0].name in ("self", "cls") else parameters
+
+
+def _places(parameters: list[Parameter]) -> list[str]:
+    return [p.name for p in parameters if p.by_position and not p.many]
+
+
+def _names(parameters: list[Parameter]) -> set[str]:
+    return {p.name for p in parameters if p.by_keyword and not p.many}
+
+
+def _required(parameters: list[Parameter]) -> list[str]:
+    return [p.name for p in parameters if not p.optional]
+
+
+def _takes_more(parameters: list[Parameter], by_position: bool) -> bool:
+    return any(p.many and p.by_position == by_position for p in parameters)
+
+
+def _type_break(
+    before: list[tuple[str, bool]], after: list[tuple[str, bool]], language: str
+) -> str:
+    if [t for t, _ in after[: len(before)]] != [t for t, _ in before]:
+        return "its parameters changed"
+    more = after[len(before) :]
+    if any(not optional for _, optional in more) or (more and language in _TYPED):
+        return "it takes more arguments"
+    return ""
+
+
+def _types(signature: str, language: str) -> list[tuple[str, bool]] | None:
+    """Return each parameter's type and whether it is optional; None if the text is cut."""
+    opened = signature.find("(")
+    if language == "go" and re.match(r"\s*func\s*\(", signature):
+        opened = signature.find("(", closing(signature, opened))  # after the receiver
+    items = _listed(signature, opened)
+    if items is None or "…" in signature:
+        return None
+    plain = [_BLANKS.sub(" ", item) for item in items]
+    return [(_type_of(item, language), _may_be_left_out(item)) for item in plain]
+
+
+def _listed(text: str, opened: int) -> list[str] | None:
+    """Return what a bracket holds between its commas; None if the text is cut."""
+    end = closing(text, opened) if opened >= 0 else len(text)
+    if end == len(text):
+        return None
+    parts = split_top(text[opened + 1 : end], ",")
+    return [item for part in parts if (item := part.strip())]
+
+
+def _type_of(item: str, language: str) -> str:
+    item = item.partition("=")[0].strip()
+    if language in _AFTER_COLON:
+        return item.partition(":")[2].strip()
+    if language == "go":
+        return item.rpartition(" ")[2]
+    if language in _TYPED:
+        return item.rpartition(" ")[0] or item
+    return ""
+
+
+def _may_be_left_out(item: str) -> bool:
+    return "=" in item or item.startswith("...") or bool(re.match(r"[\w$]+\s*\?", item))
+
+
+def _result(signature: str) -> str:
+    opened = signature.find("(")
+    rest = signature[closing(signature, opened) + 1 :] if opened >= 0 else ""
+    return _BLANKS.sub("", rest.partition("{")[0])
+
+
+def _name(item: str) -> str:
+    return re.split(r"[:=]", item.lstrip("*"), maxsplit=1)[0].strip()
+
+
+def _has_default(item: str) -> bool:
+    return "=" in re.sub(r"[=!<>]=", "", item)
