@@ -25,7 +25,7 @@ LINES = {
     "freshness": 1310,
     "git": 4469,
     "install": 1833,
-    "languages": 9600,
+    "languages": 8430,
     "lsp": 471,
     "maintenance": 1083,
     "mcp": 1285,

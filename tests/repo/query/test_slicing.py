@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from gitindex.base.errors import GitIndexError
 from gitindex.languages.slicing.analysis import Analysis
-from gitindex.languages.slicing.question import GRAMMARS, scopes_of, slice_text
-from gitindex.languages.slicing.units import find_line
+from gitindex.languages.slicing.grammar import grammar_of
+from gitindex.languages.slicing.question import find_line, scopes_of, slice_text
 from gitindex.languages.slicing.wire import SliceQuestion
 from gitindex.languages.syntax.parser import parse_tree
 from gitindex.query.slice import SlicePoint, slice_file
@@ -461,7 +461,7 @@ def test_what_a_statement_influences_is_what_depends_on_it(program: tuple[Line, 
     text = Rendered((*program, Line("return 'RETURN', a"))).text()
     root = parse_tree(text.encode(), "python")
     assert root is not None
-    asked = find_line(root, GRAMMARS["python"], scopes_of(root, text.encode(), "python"), 0)
+    asked = find_line(root, grammar_of("python"), scopes_of(root, text.encode(), "python"), 0)
     assert asked is not None
     analysis = Analysis(asked.unit)
     forward = {(one, two) for one in analysis.statements for two in analysis.forward([one])}
