@@ -26,9 +26,8 @@ from bench.harness import TIMEOUT, Row
 from bench.scratch import Bench, Repo
 from gitindex.base.worktree import find_worktree
 from gitindex.query.grep.engines import find_ripgrep
-from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import SearchMemory
-from gitindex.query.search.query_text import parse_query
+from gitindex.query.search.query_text import parse_query, split_query
 from gitindex.query.search.search import RankingPass, search
 from gitindex.store.lexical import LexicalQuery, LexicalReader
 from gitindex.view.tree import TreeView, open_tree

@@ -12,6 +12,7 @@ from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.vocabulary import SearchMode
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.query.names.memory import Memory
+from gitindex.query.search.memory import SearchMemory
 from gitindex.questions.grep import QUESTION as GREP
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.map import QUESTION as MAP
@@ -65,6 +66,7 @@ class IndexCoordinator:
         self.worktree = find_worktree(path)
         self._choice = ask
         self._facts = FactsMemory()
+        self._lexical = SearchMemory()
         self._binding = Memory()
 
     def search(
@@ -131,7 +133,7 @@ class IndexCoordinator:
         return {**answers[-1], "symbols": found[:limit], "truncated": cut}
 
     def _here(self, below: tuple[str, ...] = ()) -> Here:
-        memories = Memories(self._facts, None, self._binding)
+        memories = Memories(self._facts, self._lexical, self._binding)
         return _ProgramHere(self.worktree, self._choice, memories, below)
 
     def _answer(self, question: Question, within: tuple[str, ...] = (), **asked: Any) -> Answer:

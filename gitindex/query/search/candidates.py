@@ -11,8 +11,7 @@ from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
 from gitindex.languages.table import extractor_id
-from gitindex.query.search.definition_rows import NO_BLOB
-from gitindex.query.search.definitions import TYPES
+from gitindex.query.search.definitions import NO_BLOB, TYPES
 from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import (
     BY_PATH,

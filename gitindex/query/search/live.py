@@ -15,8 +15,7 @@ from gitindex.extract.terms import decode_text, terms_of, words_of
 from gitindex.languages.table import language_of
 from gitindex.query.search.chunks import ChunkScorer
 from gitindex.query.search.features import NameMatcher, path_features
-from gitindex.query.search.long_query import split_query
-from gitindex.query.search.query_text import Filters, Query, path_matches
+from gitindex.query.search.query_text import Filters, Query, path_matches, split_query
 from gitindex.query.search.ranking import (
     Rarity,
     asked_terms,

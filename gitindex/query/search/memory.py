@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.generated import is_generated
-from gitindex.query.search.definition_rows import DefinitionMemory, FileDefinitions
+from gitindex.query.search.definitions import DefinitionMemory, FileDefinitions, JoinedTexts
 from gitindex.query.search.past_subjects import StoredSubjects
-from gitindex.query.search.path_index import PathIndex
 from gitindex.query.search.repository_name import NAMING_FILES, repository_words
 from gitindex.store.connection import marks
 from gitindex.store.lexical import LexicalMemory
@@ -22,6 +22,8 @@ from gitindex.view.tree import TreeView
 
 CHUNK = 400
 MAX_BYTES = 48 << 20
+MAX_PATHS = 2_000
+"""Paths with one word, the shortest, that compete; beyond them it counts beside rarer words only."""
 MAX_BLOB = 1 << 20
 """Larger texts are not cached."""
 
@@ -65,15 +67,34 @@ def candidate_of(row: Row) -> Candidate:
     return Candidate(path, name, FactsKey(oid.hex(), extractor), blob_id, language, source, lines)
 
 
+class PathTexts:
+    """The paths of a tree as one text: finds those with most words of a query."""
+
+    def __init__(self, paths: Iterable[bytes]) -> None:
+        self._paths = sorted(paths, key=lambda path: (len(path), path))
+        self._texts = JoinedTexts(self._paths)
+
+    def best(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
+        """Return the paths with the highest sum of their needles' shares, then the shortest."""
+        totals: dict[int, float] = {}
+        for needle, share in sorted(needles, key=lambda pair: -pair[1]):
+            word = needle.lower().encode()
+            holding = {*self._texts.holding(word, MAX_PATHS)}
+            if len(holding) == MAX_PATHS:
+                holding.update(n for n in totals if word in self._paths[n].lower())
+            for number in holding:
+                totals[number] = totals.get(number, 0.0) + share
+        best = nsmallest(limit, totals, key=lambda n: (-round(totals[n], 9), n))
+        return [self._paths[number] for number in best]
+
+
 class PublishedTree:
     """Cached files of one published tree, and the words of its paths."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        """Queries made against this tree."""
         self.by_key: dict[FactsKey, list[Candidate]] = {}
         self.by_path: dict[bytes, Candidate | None] = {}
-        self.index: PathIndex | None = None
+        self.paths: PathTexts | None = None
         self.subjects = StoredSubjects()
         self.definitions = DefinitionMemory()
 
@@ -142,7 +163,6 @@ class TreeFiles:
     def __init__(self, view: TreeView, memory: SearchMemory) -> None:
         self._view = view
         self._tree = memory.tree(view)
-        self._tree.asked += 1
         overlay = view.overlay
         self._hidden = {*overlay.laid, *overlay.left_out}
 
@@ -183,24 +203,12 @@ class TreeFiles:
         return [candidate for candidate in listed if candidate is not None]
 
     def with_words(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:
-        """Return published paths that contain needles: highest share first, then the shortest.
-
-        The first query of a process uses SQL; indexing the words of all paths pays from the second.
-        """
-        if self._tree.asked > 1 and self._tree.index is None:
+        """Return published paths that contain needles: highest share first, then the shortest."""
+        tree = self._tree
+        if tree.paths is None:
             rows = self._view.published_rows("SELECT l.path FROM {live} l")
-            self._tree.index = PathIndex(path for (path,) in rows)
-        if self._tree.index is not None:
-            return self._tree.index.best(needles, limit)
-        said = "+".join(["?*(name LIKE ?)"] * len(needles))
-        values = [v for needle, share in needles for v in (share, f"%{needle}%")]
-        rows = self._view.published_rows(
-            "SELECT path, said FROM (SELECT path, "
-            f"{said} AS said FROM (SELECT l.path AS path, CAST(l.path AS TEXT) AS name FROM {{live}} l))"
-            f" WHERE said>0 ORDER BY round(said, 9) DESC, length(path), path LIMIT {limit}",
-            *values,
-        )
-        return [path for path, _ in rows]
+            tree.paths = PathTexts(path for (path,) in rows)
+        return tree.paths.best(needles, limit)
 
     def _rows(self, sql: str, values: Sequence[bytes], published: bool) -> list[Row]:
         ask = self._view.published_rows if published else self._view.laid_rows

@@ -1,4 +1,4 @@
-"""Parse the text of a query into filters, phrases, words and terms. Pure; any text is valid."""
+"""Parse the text of a query into filters, phrases, words and terms; split long texts. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import counted
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import PathKind
@@ -23,6 +24,21 @@ MAX_PHRASES = 8
 MAX_FILTERS = 16
 MAX_PATH = 512
 """Characters, from the end of a path, that a pattern is compared with."""
+LONG = 300
+"""A query is long if it has more characters than this, or several lines."""
+MAX_TITLE = 200
+_FRAME = compile_later(
+    r'File "[^"\n]*?([^"/\n]+/)?([^"/\n]+)", line \d+, in (\w+)'
+    r"|^\s*at ([\w.$<>]+) ?\(([^():\s]+)[:)]",
+    re.MULTILINE,
+)
+_SUFFIXES = "py|js|ts|tsx|go|rs|rb|java|kt|cs|php|c|h|cpp|scala|ex|hs|lua|sh|swift"
+_PATH = compile_later(rf"(?<![\w/.])(?:[\w.-]+/)+[\w-]+\.\w{{1,5}}\b|\b[\w-]+\.(?:{_SUFFIXES})\b")
+_CODE = compile_later(r"`([^`\n]{2,80})`")
+_NAME = compile_later(
+    r"\b(?:\w+(?:\.|::|->|#))+\w+|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[A-Za-z]+[a-z][A-Z]\w*\b"
+)
+_BLOB = compile_later(r"https?://\S+|\b[0-9a-f]{12,}\b|\b0x[0-9a-fA-F]+\b")
 
 _KINDS = (
     "accessor anchor block class constant constructor enum enumerator field function heading index"
@@ -300,3 +316,50 @@ def _other_forms(term: str) -> list[str]:
         f"{term}ed" if not term.endswith("e") else f"{term}d",
         f"{term.removesuffix('e')}ing",
     ]
+
+
+class SplitQuery(NamedTuple):
+    """The queries made from one text, and warnings about it."""
+
+    queries: list[Query]
+    warnings: list[str]
+
+
+def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa: B008 - a constant
+    """Return one query for a short text; for a long one, queries for its title and its body."""
+    whole = text.strip()
+    warnings = []
+    if len(whole) > MAX_QUERY:
+        warnings.append(f"only the first {MAX_QUERY} characters of the query were used")
+        whole = whole[:MAX_QUERY]
+    title, _, body = whole.partition("\n")
+    if len(whole) <= LONG and not body.strip():
+        query = parse_query(whole, filters)
+        if query.unused:
+            warnings.append(f"not used: {counted(query.unused, 'words')} of the query")
+        return SplitQuery([query], warnings)
+    if not body.strip() or len(title) > MAX_TITLE:
+        title, body = whole[:MAX_TITLE], whole
+    asked = parse_query(title, filters)._replace(must_hold=False)
+    chosen, unused = _body_words(body)
+    if unused:
+        warnings.append(f"not used: {counted(unused, 'words')} of the query")
+    queries = [asked._replace(phrases=())]
+    if chosen:
+        queries.append(parse_query(" ".join(chosen), filters)._replace(must_hold=False))
+    return SplitQuery([query for query in queries if query.words] or [asked], warnings)
+
+
+def _body_words(body: str) -> tuple[list[str], int]:
+    """Return the words of a body to search, code-like ones first, and how many are left over."""
+    text = _BLOB.sub(" ", body)
+    frames = [part for found in _FRAME.findall(text) for part in found[::-1] if part]
+    coded = [
+        *frames,
+        *_PATH.findall(text),
+        *(name for code in _CODE.findall(text) for name in [code]),
+        *_NAME.findall(text),
+    ]
+    listed = [word for part in coded for word in words_of(part)] + words_of(text)
+    words = [w for w in dict.fromkeys(listed) if not is_small(w) and len(w) > 1 and not w.isdigit()]
+    return words[:MAX_WORDS], max(0, len(words) - MAX_WORDS)

@@ -12,13 +12,17 @@ from gitindex.extract.terms import decode_text
 from gitindex.git.command import try_git
 from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.chunks import ChunkScorer
-from gitindex.query.search.definition_rows import innermost, matching_definitions
-from gitindex.query.search.definitions import DefinitionMatcher, NamedDefinition, ScoredDefinition
+from gitindex.query.search.definitions import (
+    DefinitionMatcher,
+    NamedDefinition,
+    ScoredDefinition,
+    innermost,
+    matching_definitions,
+)
 from gitindex.query.search.features import MainFolder, NameMatcher, path_features
-from gitindex.query.search.long_query import split_query
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
 from gitindex.query.search.passages import Passage, PassageRanker
-from gitindex.query.search.query_text import Filters, Query, is_change, is_question
+from gitindex.query.search.query_text import Filters, Query, is_change, is_question, split_query
 from gitindex.query.search.ranking import (
     Features,
     coverage,

@@ -12,7 +12,7 @@ import pytest
 
 from gitindex.base.worktree import find_worktree
 from gitindex.query.search.candidates import BY_TEXT
-from gitindex.query.search.definition_rows import (
+from gitindex.query.search.definitions import (
     MAX_ROWS,
     DefinitionMemory,
     innermost,

@@ -1,10 +1,10 @@
-"""The words of paths in memory find what a look at every path finds."""
+"""The words of paths in memory find what a scan of every path finds."""
 
 from __future__ import annotations
 
 import random
 
-from gitindex.query.search.path_index import PathIndex
+from gitindex.query.search.memory import MAX_PATHS, PathTexts
 
 
 def _slowly(paths: list[bytes], needles: list[tuple[str, float]], limit: int) -> list[bytes]:
@@ -25,7 +25,7 @@ def test_paths_that_contain_most_come_first() -> None:
             for _ in range(300)
         }
     )
-    index = PathIndex(paths)
+    index = PathTexts(paths)
     for _ in range(200):
         needles = [
             (
@@ -39,4 +39,11 @@ def test_paths_that_contain_most_come_first() -> None:
 
 
 def test_no_paths_have_no_words() -> None:
-    assert PathIndex([]).best([("a", 1.0)], 5) == []
+    assert PathTexts([]).best([("a", 1.0)], 5) == []
+
+
+def test_a_common_word_counts_beside_a_rare_one() -> None:
+    common = [b"test/%d.py" % number for number in range(MAX_PATHS + 10)]
+    long = b"test/folder/of/a/rare/name.py"
+    assert PathTexts([*common, long]).best([("test", 0.3), ("rare", 0.7)], 1) == [long]
+    assert PathTexts([*common, b"rare", long]).best([("rare", 0.2), ("test", 0.1)], 1) == [long]
