@@ -7,8 +7,7 @@ import os
 from bench.harness import Row, timed
 from bench.scratch import Bench
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.git.conversions import converted_paths
-from gitindex.git.hidden_edits import look_at_index
+from gitindex.git.hidden_edits import find_hidden, probe_index
 from gitindex.query.symbols import SymbolQuery, list_symbols
 from gitindex.store import checksums
 from gitindex.store.checksums import CheckLevel, damage_of_store
@@ -30,9 +29,10 @@ def measure(bench: Bench) -> list[Row]:
     once = _each(lambda: _first_look(worktree))
     size = os.path.getsize(worktree.database) / 1e6
     cold = 1000 * bench.corpus().gitindex("symbols", "Popen").cpu
-    look = look_at_index(worktree, 40)
-    noted = _each(lambda: converted_paths(worktree, look.beyond, look.checksum, 20, False))
-    other = _each(lambda: converted_paths(worktree, look.beyond, b"x" * 20, 20, False))
+    probe = probe_index(worktree, 40)
+    noted = _each(lambda: find_hidden(worktree, probe, ()))
+    changed = probe._replace(checksum=b"x" * 20)
+    other = _each(lambda: find_hidden(worktree, changed, ()))
     return [
         Row("checksums, in a warm answer", stat, "ms", answer, "symbols, warm", most_ratio=0.03),
         Row("checksums, read parts again", again, "ms", answer, "symbols, warm", most_ratio=0.03),

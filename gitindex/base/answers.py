@@ -20,6 +20,7 @@ class FreshnessFields(TypedDict):
     pendingPaths: int
     overlayPaths: int
     mode: str
+    converted: NotRequired[int]  # overlaid, no edits: a filter or an encoding wrote other bytes
     leftOut: NotRequired[int]
     probeAgeMs: NotRequired[
         int

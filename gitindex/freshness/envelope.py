@@ -17,6 +17,10 @@ MAX_PATHS = 2_000
 MAX_BYTES = 32 << 20
 MAX_FILE = 4 << 20
 """Bytes of a larger file that are read, at most."""
+MAX_HEAD = 8_000
+"""Bytes by which git, too, tells a binary file: no more of a large one is read."""
+LARGE = 1 << 18
+"""Size from which a file is opened twice to save that: media under git-lfs would use up MAX_BYTES."""
 MAX_EXTRACTED = 400
 """Edited files without stored facts that one answer parses."""
 
@@ -25,31 +29,61 @@ class OverlayCoverage(NamedTuple):
     """How much of what differs from the published tree an answer shows."""
 
     pending: int = 0  # paths that differ from the published tree
-    overlaid: int = 0  # of those, how many are laid over it
+    overlaid: int = 0  # of those, how many are overlaid
     left_out: int = 0  # paths over a limit, edited or of the tree: hidden, not shown old
     probe_age_ms: int = 0  # since the stat data of the work tree was compared; 0: for this answer
 
 
+class OverlaidPaths(NamedTuple):
+    """The paths on disk that differ from HEAD, as far as one answer reads them."""
+
+    read: list[bytes]
+    left_out: list[bytes]  # edits over the budget: hidden, because their blobs are out of date
+    as_blobs: int  # files that git converted, over the budget: shown as their blobs
+
+
+def choose_overlaid(root: str, head: HeadState) -> OverlaidPaths:
+    """Split what differs on disk by the budget of an answer; edits come first."""
+    edits = dict.fromkeys((*head.dirty, *head.untracked))
+    chosen, over = within_budget(root, [*edits, *head.converted])
+    left_out = [path for path in over if path in edits]
+    return OverlaidPaths(chosen, left_out, len(over) - len(left_out))
+
+
 def within_budget(root: str, paths: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Split edited paths into those that an answer overlays and those that it leaves out."""
+    """Split paths into those that an answer reads and those that it leaves out."""
     chosen: list[bytes] = []
     left_out = paths[MAX_PATHS:]
     room, folder = MAX_BYTES, os.fsencode(root)
     for path in paths[:MAX_PATHS]:
-        try:
-            size = min(os.lstat(os.path.join(folder, path)).st_size, MAX_FILE) if room > 0 else 0
-        except (OSError, ValueError):
-            size = 0
+        size = _size_to_read(os.path.join(folder, path)) if room > 0 else 0
         (chosen if room > 0 else left_out).append(path)
         room -= size
     return chosen, left_out
 
 
+def _size_to_read(name: bytes) -> int:
+    try:
+        size = min(os.lstat(name).st_size, MAX_FILE)
+        if size < LARGE:
+            return size
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            start = os.read(fd, MAX_HEAD)
+            wide = start[:2] in (b"\xff\xfe", b"\xfe\xff")  # a text, whatever bytes it has
+            return MAX_HEAD if b"\0" in start and not wide else size
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return 0
+
+
 def edits_left_out(root: str, head: HeadState) -> int:
     """Count the edits that some answer leaves out: `status` says what a question would run into."""
-    edits = [path for path in dict.fromkeys((*head.dirty, *head.untracked)) if path[-1:] != b"/"]
-    chosen, left_out = within_budget(root, edits)
-    return len(left_out) + max(0, len(chosen) - MAX_EXTRACTED) + head.unchecked
+    paths = choose_overlaid(root, head)
+    read = [path for path in paths.read if path[-1:] != b"/"]
+    over = len([path for path in paths.left_out if path[-1:] != b"/"]) + paths.as_blobs
+    return over + max(0, len(read) - MAX_EXTRACTED) + head.unchecked
 
 
 def freshness_object(
@@ -72,6 +106,8 @@ def freshness_object(
         "overlayPaths": shown.overlaid,
         "mode": mode,
     }
+    if head.converted:
+        fields["converted"] = len(head.converted)
     if shown.left_out:
         fields["leftOut"] = shown.left_out
     if shown.probe_age_ms:

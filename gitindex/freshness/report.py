@@ -104,14 +104,18 @@ def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
 
 
 def _overlaid(worktree: Worktree, seen: Observation) -> str:
-    """Say how many edited paths answers contain."""
-    if not seen.head.edits:
+    """Say how many paths answers read from disk: edits, and files that git converted."""
+    counts = (seen.head.edits or 0, "edited paths"), (len(seen.head.converted), "converted files")
+    what = " and ".join(counted(number, words) for number, words in counts if number)
+    if not what and not seen.head.unchecked:
         return ""
     from gitindex.freshness.envelope import edits_left_out  # lazily: mostly nothing is edited
 
-    edits = counted(seen.head.edits, "edited paths")
     over = edits_left_out(worktree.root, seen.head)
-    return f"; {edits}, {over} over the budget of an answer" if over else f"; {edits} overlaid"
+    shown = [what] if what else []
+    if over:
+        shown.append(f"{over} over the budget of an answer")
+    return "; " + ", ".join(shown) + ("" if over else " overlaid")
 
 
 def _left_out(quarantined: int, left_out: int) -> list[str]:

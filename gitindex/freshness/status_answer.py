@@ -74,7 +74,8 @@ def _freshness(
     coverage = None
     if served and edits is not None:
         left_out = edits_left_out(worktree.root, seen.head) + (marker.left_out if marker else 0)
-        coverage = OverlayCoverage(pending=edits, left_out=left_out)
+        pending = edits + len(seen.head.converted)
+        coverage = OverlayCoverage(pending=pending, left_out=left_out)
     return freshness_object(verdict.freshness, seen.head, commit, mode, coverage)
 
 

@@ -28,6 +28,13 @@ def user_files() -> tuple[str, ...]:
     return os.path.join(home, ".gitconfig"), os.path.join(xdg, "git", "config")
 
 
+def attribute_files(worktree: Worktree) -> tuple[str, ...]:
+    """Return the files with attributes outside of the work tree."""
+    own = os.path.join(worktree.common_dir, "info", "attributes")
+    beside = os.path.join(os.path.dirname(user_files()[1]), "attributes")
+    return own, beside, "/etc/gitattributes"
+
+
 def may_be_anywhere(word: bytes, worktree: Worktree, git: str) -> bool:
     """False only if no file that this git reads has the word or includes further files."""
     if sys.platform != "linux" or git != "/usr/bin/git":

@@ -1,99 +1,337 @@
-"""Edits that `git status` does not show.
+"""Files whose bytes on disk are not those of their blobs although `git status` calls them unchanged.
 
-`assume-unchanged` and `skip-worktree` hide edits from it, and so does resetting a file's times to
-the old ones within the second in which git last looked: git compares seconds. Those files are few;
-they are hashed. Files that git wrote under other attributes are found by size: `conversions.py`.
+Edits: `assume-unchanged` and `skip-worktree` hide them from git, and so does resetting a file's times
+to the old ones within the second in which git last looked: git compares seconds. Those files are few;
+they are hashed.
+
+Conversions: under a filter driver, an ident or an encoding, in force or removed since, the disk holds
+other bytes than the blob and git calls the file clean. Answers show the disk, so such files are
+overlaid, whatever attribute explains them; no filter runs for it. The runner compares each file once
+with its blob and records the stat data and the result; a reader compares only what is in no record.
+Where nothing can convert content but line ends, a file as long as its blob is as its blob.
 """
 
 from __future__ import annotations
 
 import os
+from itertools import chain
+from struct import iter_unpack
 
+from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.checked_note import add_checksum, strip_checksum
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import run_git, try_git
-from gitindex.git.conversions import Converted, converted_paths
+from gitindex.git.command import blob_sizes, clean_env, git_program, run_git, try_git
+from gitindex.git.config_files import attribute_files, may_be_anywhere, may_mention
 from gitindex.git.index_file import (
+    ID,
     SECOND,
-    SizedEntry,
+    SIZE,
+    ComparedEntry,
     UncheckedEntry,
     Unreadable,
     entries_beyond,
     find_unchecked,
+    tracked_attributes,
 )
 from gitindex.git.interface import GITLINK, LINK, blob_id
-from gitindex.git.shadow_index import CHECKSUM, index_of
+from gitindex.git.shadow_index import CHECKSUM, identity_of, index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from gitindex.base.confined_read import ConfinedRoot
-    from gitindex.git.conversions import Beyond
 
 MAX_BYTES = 4 << 20
-"""Larger files are hashed by git."""
+"""Larger files are not indexed (`extract/policy.py`): only their size can change an answer."""
+MAX_COMPARED = 2_000
+"""Files that a reader compares with their blobs (about 60 ms); an answer that needs more is not exact."""
+MAX_FILTERED = 2_000
+"""Hidden files that git is asked to filter; further ones count as edited."""
 PATHS_AT_ONCE = 200
+"""Names in one command line: of the longest paths they take 800 kB of the system's 2 MB."""
+FEW = 64
+"""Up to this many files are read instead of asking git for the sizes of their blobs, which takes a
+process. As many with other line ends are overlaid; if a whole tree has them, it counts as its blobs:
+their lines are the same up to the carriage return."""
+MAX_OLD = 2
+"""Records for each entry of the index from which those of other indexes are dropped."""
+MAX_RECORD = 1 << 28
+"""Bytes of a record: of an index of two million files."""
+WORDS = (b"filter", b"ident", b"encoding")
+"""A file with attributes that has none of them converts nothing but line ends."""
+_ENCODINGS = ("utf-16", "utf-32", "utf-16-le", "utf-16-be")
 _NUMBER = compile_later(rb"\d+")
 """Of an entry as `git ls-files --debug` prints it: times, device, inode, user, group, size, flags."""
-MAX_FILTERED = 2_000
-"""Maximum number of files that git is asked to filter; further ones count as edited."""
+_ALIKE, _WIDE_TEXT, _TEXT, _OTHER = b"=w~!"
+"""How a file compares with its blob: the same bytes; the same text of two or four bytes for each
+character, which answers show as the blob has it; the same text with other line ends; other bytes."""
 
 
-class IndexLook(NamedTuple):
+class HiddenEdits(NamedTuple):
+    """Paths that git does not report as changed."""
+
+    edited: list[bytes]  # hidden from git
+    converted: list[bytes]  # git would call them unchanged if it read them, or did
+    not_compared: int
+
+
+class IndexProbe(NamedTuple):
     """Entries of git's index about which `git status` may be wrong."""
 
     unchecked: list[UncheckedEntry]
-    beyond: Beyond  # entries whose pair of size and id is not a known one
+    beyond: Callable[[frozenset[bytes]], list[ComparedEntry]]  # whose size and id are not known
+    attributes: list[bytes]  # tracked files with attributes
     checksum: bytes
     id_bytes: int
     entries: int  # how many there are in all
 
 
-def look_at_index(worktree: Worktree, digits: int) -> IndexLook:
+class ComparedFiles(NamedTuple):
+    """The runner's record: how the files of an index compare with their blobs, by stat data and id."""
+
+    checksum: bytes = b""  # of that index
+    results: dict[bytes, int] = {}  # noqa: RUF012 - never changed
+
+    def is_of(self, checksum: bytes) -> bool:
+        """Was the record made from the index with this checksum?"""
+        return len(checksum) == CHECKSUM and any(checksum) and self.checksum == checksum
+
+    @property
+    def has_others(self) -> bool:
+        """Is a file not as its blob?"""
+        return _OTHER in self.results.values()
+
+
+def find_hidden(worktree: Worktree, probe: IndexProbe, untracked: Iterable[bytes]) -> HiddenEdits:
+    """Return tracked paths that differ from their blobs although `git status` does not show it."""
+    edited, converted = edited_paths(worktree, probe.unchecked)
+    others, left = _converted(worktree, probe, untracked)
+    return HiddenEdits(edited, converted + others, left)
+
+
+def probe_index(worktree: Worktree, digits: int) -> IndexProbe:
     """Read git's index once."""
     id_bytes = digits // 2
     try:
         with open(index_of(worktree), "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        return IndexLook([], lambda _known, _start: [], b"", id_bytes, 0)
+        return IndexProbe([], lambda _known: [], [], b"", id_bytes, 0)
     checksum = data[-CHECKSUM:]
     try:
-        unchecked = find_unchecked(data, id_bytes)
         # no functools: a prompt would pay 3 ms for it
-        return IndexLook(
-            unchecked,
-            lambda known, start: entries_beyond(data, id_bytes, known, start),
+        return IndexProbe(
+            find_unchecked(data, id_bytes),
+            lambda known: entries_beyond(data, id_bytes, known),
+            tracked_attributes(data, id_bytes),
             checksum,
             id_bytes,
             int.from_bytes(data[8:12]),
         )
     except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
         records = list(_records(worktree))
-        return IndexLook(
-            [found for record in records if (found := _unchecked(record))],
-            lambda known, start: [
+        return IndexProbe(
+            [entry for record in records if (entry := _unchecked(record))],
+            lambda known: [
                 entry
                 for record in records
-                if (entry := _sized(record, start)) and entry.key not in known
+                if (entry := _compared(record)) and entry.key[SIZE:] not in known
             ],
+            [record.path for record in records if record.path.endswith(b".gitattributes")],
             checksum,
             id_bytes,
             len(records),
         )
 
 
-def hidden_paths(worktree: Worktree, look: IndexLook, shadowed: bool) -> Converted:
-    """Return tracked paths that differ although `git status` does not show it."""
-    found = converted_paths(worktree, look.beyond, look.checksum, look.id_bytes, shadowed)
-    return found._replace(paths=edited_paths(worktree, look.unchecked) + found.paths)
+def record_file(worktree: Worktree) -> str:
+    """Return the path of the record of files that were compared."""
+    return f"{worktree.shadow}.compared"
 
 
-def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
-    """Return paths whose bytes or executable bit on disk differ from the index."""
+def sizes_file(worktree: Worktree) -> str:
+    """Return the path of the record of sizes and ids: a blob of this id has this size."""
+    return f"{worktree.shadow}.sizes"
+
+
+def read_sizes(worktree: Worktree, id_bytes: int) -> frozenset[bytes]:
+    """Return the sizes of blobs, each with its id; none if the record is damaged."""
+    width = ID - SIZE + id_bytes
+    data = _read(sizes_file(worktree))
+    return frozenset(
+        chain.from_iterable(iter_unpack(f"{width}s", data[: len(data) // width * width]))
+    )
+
+
+def read_compared(worktree: Worktree, id_bytes: int) -> ComparedFiles:
+    """Return the runner's record; an empty one if there is none, or it is not what was written."""
+    data, width = _read(record_file(worktree)), ID + id_bytes + 1
+    checksum, body = data[:CHECKSUM], data[CHECKSUM:]
+    if len(body) % width:
+        return ComparedFiles()
+    rows = chain.from_iterable(iter_unpack(f"{width}s", body))
+    return ComparedFiles(checksum, {row[:-1]: row[-1] for row in rows})
+
+
+def render_compared(record: ComparedFiles) -> bytes:
+    """Serialize the record."""
+    rows = [b"%s%c" % row for row in sorted(record.results.items())]
+    return add_checksum(b"".join([record.checksum, *rows]))
+
+
+def _read(path: str) -> bytes:
+    try:
+        return strip_checksum(read_small(path, MAX_RECORD)) or b""
+    except OSError:
+        return b""
+
+
+def note_compared(worktree: Worktree, digits: int) -> None:
+    """Compare what is new in the index with its blobs, and record it. For the runner."""
+    before = identity_of(index_of(worktree))
+    probe = probe_index(worktree, digits)
+    record = read_compared(worktree, probe.id_bytes)
+    if record.is_of(probe.checksum):
+        return
+    entries = probe.beyond(frozenset())
+    sizes = read_sizes(worktree, probe.id_bytes)
+    if len(sizes) > MAX_OLD * probe.entries:
+        sizes &= frozenset(entry.key[SIZE:] for entry in entries)
+    by_bytes = may_convert(worktree, probe, record, ())
+    known = {e.key: record.results[e.key] for e in entries if e.key in record.results}
+    new = [e for e in entries if e.key not in known and (by_bytes or e.key[SIZE:] not in sizes)]
+    results = known | compare(worktree, new)
+    if not by_bytes and _OTHER not in results.values():
+        # Sizes will do: they are true for every file, and survive a change of times.
+        sizes |= {key[SIZE:] for key, result in results.items() if result == _ALIKE}
+        results = {key: result for key, result in results.items() if result != _ALIKE}
+    if identity_of(index_of(worktree)) != before:
+        return  # git is at work: the next run will do
+    data = add_checksum(b"".join(sorted(sizes)))
+    write_atomic(sizes_file(worktree), data, durable=False)
+    noted = render_compared(ComparedFiles(probe.checksum, results))
+    write_atomic(record_file(worktree), noted, durable=False)
+
+
+def _converted(
+    worktree: Worktree, probe: IndexProbe, untracked: Iterable[bytes]
+) -> tuple[list[bytes], int]:
+    """Return paths whose bytes are not their blob's text, and how many files were not compared."""
+    record = read_compared(worktree, probe.id_bytes)
+    by_bytes = may_convert(worktree, probe, record, untracked)
+    if not by_bytes and record.is_of(probe.checksum) and not record.results:
+        return [], 0
+    entries = probe.beyond(frozenset() if by_bytes else read_sizes(worktree, probe.id_bytes))
+    results = {e.key: record.results[e.key] for e in entries if e.key in record.results}
+    if by_bytes:  # git may have read a file whose times are others: filtered, it was as its blob
+        results = {
+            e.key: results[e.key] for e in entries if e.key in results and _is_as_noted(worktree, e)
+        }
+    new = [entry for entry in entries if entry.key not in results]
+    if not by_bytes and len(new) > FEW:
+        new = _of_other_size(worktree, new)
+    results |= compare(worktree, new[:MAX_COMPARED])
+    shown = (_OTHER, _TEXT) if _count(results, _TEXT) <= FEW else (_OTHER,)
+    paths = [entry.path for entry in entries if results.get(entry.key) in shown]
+    return paths, max(0, len(new) - MAX_COMPARED)
+
+
+def _count(results: dict[bytes, int], result: int) -> int:
+    return sum(found == result for found in results.values())
+
+
+def may_convert(
+    worktree: Worktree, probe: IndexProbe, record: ComparedFiles, untracked: Iterable[bytes]
+) -> bool:
+    """May a file be as long as its blob and have other bytes: does an attribute, a driver or the record
+    say so? Not a driver of git-lfs alone: what it writes is as long as a pointer by chance only.
+    """
+    if record.has_others:
+        return True
+    own = [path for path in untracked if path.endswith(b".gitattributes")]
+    root = os.fsencode(worktree.root)
+    files = [os.fsdecode(os.path.join(root, path)) for path in (*probe.attributes, *own)]
+    if may_mention((*files, *attribute_files(worktree)), *WORDS):
+        return True
+    env = clean_env()  # drivers of the repository count, too: git itself has run them
+    git = git_program(env)
+    if not any(may_be_anywhere(word, worktree, git) for word in (b"filter", b"attributesfile")):
+        return False
+    query = "config", "-z", "--get-regexp", r"^(core\.attributesfile|filter\..*\.(smudge|process))$"
+    settings = try_git(worktree.root, *query, env=env).output.split(b"\0")[:-1]
+    return any(not setting.startswith(b"filter.lfs.") for setting in settings)
+
+
+def _is_as_noted(worktree: Worktree, entry: ComparedEntry) -> bool:
+    """Does a file have the stat data that git's index has of it?"""
+    try:
+        now = os.lstat(os.path.join(os.fsencode(worktree.root), entry.path))
+    except OSError:
+        return False
+    times = (now.st_ctime_ns, now.st_mtime_ns)
+    stat = b"".join(
+        (t // SECOND & 0xFFFFFFFF).to_bytes(4) + (t % SECOND).to_bytes(4) for t in times
+    )
+    inode, size = now.st_ino & 0xFFFFFFFF, now.st_size & 0xFFFFFFFF
+    same = entry.key.startswith(stat) and entry.key[20:24] == inode.to_bytes(4)
+    return same and entry.size == size
+
+
+def compare(worktree: Worktree, entries: list[ComparedEntry]) -> dict[bytes, int]:
+    """Compare files on disk with their blobs; those that are missing or unreadable are left out."""
+    if not entries:
+        return {}
+    from gitindex.base.confined_read import ConfinedRoot
+
+    large = [entry for entry in entries if entry.size > MAX_BYTES]
+    other = {entry.key for entry in _of_other_size(worktree, large)}
+    results = {entry.key: _OTHER if entry.key in other else _ALIKE for entry in large}
+    with ConfinedRoot(worktree.root) as disk:
+        for entry in entries:
+            if entry.size > MAX_BYTES:
+                continue
+            try:
+                file = disk.read(entry.path, MAX_BYTES)
+            except OSError:
+                continue  # missing or unreadable: `git status` reports it
+            if file is not None:
+                results[entry.key] = _compare_bytes(file.data, entry.oid)
+    return results
+
+
+def _compare_bytes(data: bytes, oid: str) -> int:
+    """Compare the bytes of a file with the blob of this id."""
+    digits = len(oid)
+    if blob_id(data, digits) == oid:
+        return _ALIKE
+    if b"\r\n" in data and blob_id(data.replace(b"\r\n", b"\n"), digits) == oid:
+        return _TEXT
+    for encoding in _ENCODINGS if b"\0" in data else ():
+        try:
+            text = data.decode(encoding).encode()
+        except UnicodeError:
+            continue
+        if oid in (blob_id(text, digits), blob_id(text.replace(b"\r\n", b"\n"), digits)):
+            return _WIDE_TEXT
+    return _OTHER
+
+
+def _of_other_size(worktree: Worktree, entries: list[ComparedEntry]) -> list[ComparedEntry]:
+    """Return the entries whose blob has another size, or is missing here."""
+    sizes = blob_sizes(worktree.root, [entry.oid for entry in entries]) if entries else {}
+    return [entry for entry in entries if sizes.get(entry.oid) != entry.size]
+
+
+def edited_paths(
+    worktree: Worktree, unchecked: list[UncheckedEntry]
+) -> tuple[list[bytes], list[bytes]]:
+    """Return paths whose bytes or executable bit on disk differ from the index, and those that only
+    a filter or an attribute makes differ.
+    """
     if not unchecked:
-        return []
+        return [], []
     from gitindex.base.confined_read import ConfinedRoot  # lazily: mostly there is nothing to read
 
     differ: list[UncheckedEntry] = []
@@ -111,15 +349,17 @@ def edited_paths(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
             if oid != entry.oid:
                 (unclear if oid else differ).append(entry)
     differ += [entry for entry in unclear if entry.mode == LINK]
-    found = [entry.path for entry in differ]
-    found += not_filtered(worktree, [(e.path, e.oid) for e in unclear if e.mode != LINK])
-    return found + _other_modes(worktree, unchecked)
+    edited = [entry.path for entry in differ]
+    files = [entry for entry in unclear if entry.mode != LINK]
+    edited += _filtered_otherwise(worktree, files)
+    converted = [entry.path for entry in files if entry.path not in edited]
+    return edited + _other_modes(worktree, unchecked), converted
 
 
 def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:
     """Return files that git does not check and whose executable bit differs from the index."""
     root = os.fsencode(worktree.root)
-    found = []
+    paths = []
     for entry in unchecked:
         if entry.covered and entry.mode not in (LINK, GITLINK):
             try:
@@ -127,11 +367,11 @@ def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
             except OSError:
                 continue  # missing: compared by its bytes already
             if bool(now & 0o100) != bool(entry.mode & 0o100):
-                found.append(entry.path)
-    if found:
-        told = try_git(worktree.root, "config", "--type=bool", "--get", "core.fileMode")
-        return [] if told.output.strip() == b"false" else found
-    return found
+                paths.append(entry.path)
+    if paths:
+        setting = try_git(worktree.root, "config", "--type=bool", "--get", "core.fileMode")
+        return [] if setting.output.strip() == b"false" else paths
+    return paths
 
 
 class _Record(NamedTuple):
@@ -141,7 +381,7 @@ class _Record(NamedTuple):
     mode: int
     oid: str
     path: bytes
-    told: bytes  # times and size
+    details: bytes  # times and size
 
 
 def _records(worktree: Worktree) -> Iterator[_Record]:
@@ -156,38 +396,38 @@ def _records(worktree: Worktree) -> Iterator[_Record]:
 
 
 def _unchecked(record: _Record) -> UncheckedEntry | None:
-    times = _time(record.told, b"ctime: "), _time(record.told, b"mtime: ")
+    times = _time(record.details, b"ctime: "), _time(record.details, b"mtime: ")
     covered = _is_covered(record)
     if not covered and times[0] // SECOND == times[1] // SECOND:
         return None
     return UncheckedEntry(record.path, record.mode, record.oid, times, covered, record.tag in "sS")
 
 
-def _sized(record: _Record, start: int) -> SizedEntry | None:
+def _compared(record: _Record) -> ComparedEntry | None:
     if record.mode >> 12 != 8 or _is_covered(record):
         return None
-    numbers = [int(text) & 0xFFFFFFFF for text in _NUMBER.findall(record.told)[:9]]
+    numbers = [int(text) & 0xFFFFFFFF for text in _NUMBER.findall(record.details)[:9]]
     *times_and_inode, user, group, size = numbers
     stat = b"".join(n.to_bytes(4) for n in (*times_and_inode, record.mode, user, group, size))
-    return SizedEntry(record.path, record.oid, stat[start:] + bytes.fromhex(record.oid), size)
+    return ComparedEntry(record.path, record.oid, stat + bytes.fromhex(record.oid), size)
 
 
 def _is_covered(record: _Record) -> bool:
     return record.tag.islower() or record.tag == "S"
 
 
-def _time(told: bytes, name: bytes) -> int:
-    seconds, nanoseconds = told.split(name, 1)[1].split(b"\n", 1)[0].split(b":")
+def _time(details: bytes, name: bytes) -> int:
+    seconds, nanoseconds = details.split(name, 1)[1].split(b"\n", 1)[0].split(b":")
     return int(seconds) * SECOND + int(nanoseconds)
 
 
 def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str | None:
     """Return the id of the raw bytes, or the entry's if git checked it; None: not such a file."""
     try:
-        found = os.lstat(name)
+        stat = os.lstat(name)
     except OSError:
         return entry.oid if entry.may_miss or not entry.covered else None
-    if not entry.covered and not _is_within_a_second(found, entry):
+    if not entry.covered and not _is_within_a_second(stat, entry):
         return entry.oid
     try:
         if entry.mode == LINK:
@@ -198,21 +438,21 @@ def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str 
     return blob_id(file.data, len(entry.oid)) if file else None
 
 
-def _is_within_a_second(found: os.stat_result, entry: UncheckedEntry) -> bool:
+def _is_within_a_second(stat: os.stat_result, entry: UncheckedEntry) -> bool:
     """Are the times equal in seconds, as git compares them, but not in nanoseconds?"""
-    now = found.st_ctime_ns, found.st_mtime_ns
+    now = stat.st_ctime_ns, stat.st_mtime_ns
     same = all(a // SECOND == b // SECOND for a, b in zip(now, entry.times, strict=True))
     return same and now != entry.times
 
 
-def not_filtered(worktree: Worktree, entries: list[tuple[bytes, str]]) -> list[bytes]:
+def _filtered_otherwise(worktree: Worktree, entries: list[UncheckedEntry]) -> list[bytes]:
     """Return paths that differ from their blob after git's own filters: line ends, encodings."""
-    differ = [path for path, _ in entries[MAX_FILTERED:]]
+    differ = [entry.path for entry in entries[MAX_FILTERED:]]
     for at in range(0, min(len(entries), MAX_FILTERED), PATHS_AT_ONCE):
         part = entries[at : min(at + PATHS_AT_ONCE, MAX_FILTERED)]
-        names = [os.fsdecode(path) for path, _ in part]
-        told = try_git(worktree.root, "hash-object", "--end-of-options", *names)
-        oids = told.output.decode().split()
+        names = [os.fsdecode(entry.path) for entry in part]
+        hashed = try_git(worktree.root, "hash-object", "--end-of-options", *names)
+        oids = hashed.output.decode().split()
         oids += [""] * (len(part) - len(oids))  # git stopped at what it could not read
-        differ += [path for (path, known), oid in zip(part, oids, strict=True) if known != oid]
+        differ += [e.path for e, oid in zip(part, oids, strict=True) if e.oid != oid]
     return differ

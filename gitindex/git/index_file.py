@@ -51,45 +51,46 @@ class UncheckedEntry(NamedTuple):
     may_miss: bool  # a sparse checkout may omit it
 
 
-class SizedEntry(NamedTuple):
-    """An entry of git's index with the size that its file had when git last looked."""
+class ComparedEntry(NamedTuple):
+    """An entry of git's index with the stat data that its file had when git last looked."""
 
     path: bytes
     oid: str
-    key: bytes  # size and id, as the index has them; or all stat data and id
+    key: bytes  # stat data and id, as the index has them; from SIZE on: size and id
     size: int
 
 
-def entries_beyond(
-    data: bytes, id_bytes: int, known: frozenset[bytes], start: int = SIZE
-) -> list[SizedEntry]:
-    """Return regular files that git checks and whose key is not known: the entry from `start` to its id."""
+def entries_beyond(data: bytes, id_bytes: int, known: frozenset[bytes]) -> list[ComparedEntry]:
+    """Return regular files that git checks and whose pair of size and id is not known."""
     try:
         kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
-        return _beyond(data, count, id_bytes, known, start)
+        return _beyond(data, count, id_bytes, known)
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
 
 
-def _beyond(
-    data: bytes, count: int, id_bytes: int, known: frozenset[bytes], first: int
-) -> list[SizedEntry]:
-    found = []
+def _beyond(data: bytes, count: int, id_bytes: int, known: frozenset[bytes]) -> list[ComparedEntry]:
+    entries = []
     fixed, flags_of = 42 + id_bytes, _MORE.unpack_from
-    by_size = known if first == SIZE else frozenset[bytes]()  # others are compared below
-    for at in _odd_entries(data, count, id_bytes, by_size)[0]:
-        key = data[at + first : at + ID + id_bytes]
+    for at in _odd_entries(data, count, id_bytes, known)[0]:
+        key = data[at : at + ID + id_bytes]
         (flags,) = flags_of(data, at + ID + id_bytes)
         start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
         more = flags_of(data, start - 2)[0] if flags & EXTENDED_FLAG else 0
-        mode = int.from_bytes(data[at + 24 : at + 28])
-        if key not in known and mode >> 12 == 8 and not (flags & _ASSUMED or more & _SKIPPED):
+        is_file = int.from_bytes(key[24:28]) >> 12 == 8
+        if is_file and key[SIZE:] not in known and not (flags & _ASSUMED or more & _SKIPPED):
             path = data[start : data.index(b"\0", start)]
-            size = int.from_bytes(data[at + SIZE : at + ID])
-            found.append(SizedEntry(path, key[ID - first :].hex(), key, size))
-    return found
+            entries.append(ComparedEntry(path, key[ID:].hex(), key, int.from_bytes(key[SIZE:ID])))
+    return entries
+
+
+def tracked_attributes(data: bytes, id_bytes: int) -> list[bytes]:
+    """Return the paths of files with attributes."""
+    if b"/.gitattributes\0" not in data:  # elsewhere than in the first folder: rarely
+        return [b".gitattributes"]
+    return [path for path in paths_of(data, id_bytes).files if path.endswith(b".gitattributes")]
 
 
 def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:

@@ -11,7 +11,7 @@ from gitindex.git.process import Result, Running
 from gitindex.git.shadow_index import SETTINGS, Shadow, find_shadow, identity_of, index_of
 
 if TYPE_CHECKING:
-    from gitindex.git.conversions import Converted
+    from gitindex.git.hidden_edits import HiddenEdits
 
 ATTEMPTS = 5
 """How often a probe restarts because HEAD or git's index changed while git was running."""
@@ -28,6 +28,7 @@ class HeadState(NamedTuple):
     commit: str | None  # None: no commit yet
     dirty: tuple[bytes, ...] = ()  # tracked paths that differ from HEAD
     untracked: tuple[bytes, ...] = ()  # new and not ignored
+    converted: tuple[bytes, ...] = ()  # unchanged for git, but other bytes than the blob's
     tree: str = ""
     branch: str | None = None  # None: detached
     scope: EditScope = EditScope.ALL  # which edits were looked for
@@ -110,26 +111,29 @@ class WorktreeProbe:
         head = self._running.pop(0).result()
         if self._scope is EditScope.NONE:
             return self._committed(head, None), True
-        told = self._running.pop(0).result()
-        if self._shadow is not None and not _is_usable(told, self._shadow):
-            told = _run_status(self.worktree, self._scope)
-        status = _parse_status(check_result(("status",), told))
+        output = self._running.pop(0).result()
+        if self._shadow is not None and not _is_usable(output, self._shadow):
+            output = _run_status(self.worktree, self._scope)
+        status = _parse_status(check_result(("status",), output))
         state = self._committed(head, status)
-        hidden, index = self._hidden(len(state.tree))
-        dirty = tuple(dict.fromkeys((*status.dirty, *hidden.paths)))
+        hidden, index = self._hidden(status, len(state.tree))
+        dirty = dict.fromkeys((*status.dirty, *hidden.edited))
         steady = status.commit == state.commit and index == self._before
         state = state._replace(
-            dirty=dirty, untracked=status.untracked, unchecked=hidden.not_compared
+            dirty=tuple(dirty),
+            untracked=status.untracked,
+            converted=tuple(path for path in hidden.converted if path not in dirty),
+            unchecked=hidden.not_compared,
         )
         return state, steady
 
-    def _hidden(self, digits: int) -> tuple[Converted, tuple[int, ...] | None]:
+    def _hidden(self, status: HeadState, digits: int) -> tuple[HiddenEdits, tuple[int, ...] | None]:
         """Return edits that `git status` does not show, and the index that was read."""
-        from gitindex.git.hidden_edits import hidden_paths, look_at_index
+        from gitindex.git.hidden_edits import find_hidden, probe_index
 
-        look = look_at_index(self.worktree, digits)
+        probe = probe_index(self.worktree, digits)
         index = identity_of(index_of(self.worktree))
-        return hidden_paths(self.worktree, look, self._shadow is not None), index
+        return find_hidden(self.worktree, probe, status.untracked), index
 
     def _committed(self, head: Result, status: HeadState | None) -> HeadState:
         """Return HEAD's commit, tree and branch, read by one git process."""
@@ -137,8 +141,8 @@ class WorktreeProbe:
             commit, tree, name = head.output.decode("utf-8", "surrogateescape").split("\n")[:3]
             return HeadState(commit, tree=tree, branch=_branch(name), scope=self._scope)
         if status is None:  # no commit yet, or HEAD is broken: `git status` shows which
-            told = _run_status(self.worktree, EditScope.TRACKED)
-            status = _parse_status(check_result(("status",), told))
+            output = _run_status(self.worktree, EditScope.TRACKED)
+            status = _parse_status(check_result(("status",), output))
         if status.commit is not None:
             said = head.errors.decode("utf-8", "replace").strip().partition("\n")[0]
             raise GitIndexError(f"HEAD cannot be read: {said}", "run `git fsck`")
@@ -151,8 +155,8 @@ def read_head_state(worktree: Worktree, scope: EditScope = EditScope.ALL) -> Hea
     return WorktreeProbe.start(worktree, scope).result()
 
 
-def _is_usable(told: Result, shadow: Shadow) -> bool:
-    return told.returncode == 0 and shadow.is_there()
+def _is_usable(output: Result, shadow: Shadow) -> bool:
+    return output.returncode == 0 and shadow.is_there()
 
 
 def _status_args(scope: EditScope) -> tuple[str, ...]:
@@ -169,10 +173,7 @@ def _status_args(scope: EditScope) -> tuple[str, ...]:
 
 
 def _run_status(worktree: Worktree, scope: EditScope) -> Result:
-    return try_git(
-        worktree.root,
-        *_status_args(scope),
-    )
+    return try_git(worktree.root, *_status_args(scope))
 
 
 def _parse_status(output: bytes) -> HeadState:

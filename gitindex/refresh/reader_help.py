@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree, worktree_at
-from gitindex.git.conversions_writer import note_conversions
+from gitindex.git.hidden_edits import note_compared
 from gitindex.git.shadow_writer import is_large, keep_shadow_index, pays
 from gitindex.git.worktree_probe import read_head_state
 from gitindex.refresh.start import forget, start_detached
@@ -24,7 +24,7 @@ def help_readers(worktrees: Iterable[Worktree]) -> None:
     for worktree in worktrees:
         with contextlib.suppress(OSError, GitIndexError):
             keep_shadow_index(worktree)
-            note_conversions(worktree, len(read_head_state(worktree, EditScope.NONE).tree))
+            note_compared(worktree, len(read_head_state(worktree, EditScope.NONE).tree))
 
 
 def start_helper(worktree: Worktree) -> None:

@@ -15,8 +15,8 @@ from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.plan import PlannedBlob, classify, classify_file, needs_content
-from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file
-from gitindex.freshness.envelope import within_budget
+from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file, skip_content
+from gitindex.freshness.envelope import LARGE, MAX_HEAD, choose_overlaid, within_budget
 from gitindex.git.command import (
     GitFailed,
     blob_sizes,
@@ -63,43 +63,48 @@ class Overlay(NamedTuple):
     laid: dict[bytes, OverlaidFile | None]  # None: deleted
     left_out: tuple[bytes, ...]  # also differ, but exceed the budget: hidden, not shown
     digest: str | None
+    as_blobs: int = 0  # files that git converted, over the budget: shown as their blobs
 
 
 def overlay_worktree(served: Snapshot) -> Overlay:
     """Return the overlay of the files on disk, and of a HEAD that is not indexed yet."""
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
-    on_disk = list(dict.fromkeys((*seen.head.dirty, *seen.head.untracked)))
+    on_disk = bool(seen.head.dirty or seen.head.untracked or seen.head.converted)
     absent = [file.path for file in mapping.without_blob(served.database, row.worktree_id)]
     if not (on_disk or committed or absent):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     rules = _policy(served, committed)
-    laid, left_out = _read_disk(served, rules, on_disk)
+    paths = choose_overlaid(served.worktree.root, seen.head)
+    laid, unreadable = _read_disk(served, rules, paths.read)
+    left_out = [*paths.left_out, *unreadable]
     laid = _absent_from_git(served, rules, absent) | laid
     on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
     laid |= _from_tree(served, rest, rules)
     hidden = {path: laid.get(path) for path in (*laid, *left_out)}
     digest = overlay_digest(hidden) if hidden else None
-    return Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+    base = Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+    return base._replace(as_blobs=paths.as_blobs)
 
 
 def _absent_from_git(
     served: Snapshot, rules: Policy, paths: list[bytes]
 ) -> dict[bytes, OverlaidFile | None]:
     """Return files that git cannot read but the disk has; those that stay absent are counted."""
-    found = _read_disk(served, rules, paths)[0] if paths else {}
+    chosen = within_budget(served.worktree.root, paths)[0]
+    found = _read_disk(served, rules, chosen)[0] if chosen else {}
     return {path: file for path, file in found.items() if file is not None}
 
 
 def _read_disk(
     served: Snapshot, rules: Policy, paths: list[bytes]
 ) -> tuple[dict[bytes, OverlaidFile | None], list[bytes]]:
-    """Return the files on disk within the budget of an answer, and the paths that are left out."""
-    chosen, left_out = within_budget(served.worktree.root, paths)
+    """Return files on disk, and the paths that cannot be read."""
+    left_out: list[bytes] = []
     found: dict[bytes, OverlaidFile | None] = {}
     with ConfinedRoot(served.worktree.root) as disk:
-        for path in chosen:
+        for path in paths:
             try:
                 found[path] = _from_disk(disk, path, rules, len(served.seen.head_tree))
             except PermissionError:
@@ -195,7 +200,11 @@ def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> O
     unread = Entry(path, 0o100644, "")
     if rules.skip_path(unread) is SkipReason.SECRET:
         return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # secrets are never read
-    found = disk.read(path, MAX_TEXT_BYTES + 1)
+    found = disk.read(path, MAX_HEAD)
+    if found and found.size > MAX_HEAD:
+        is_binary = skip_content(found.data) is SkipReason.BINARY
+        if found.size < LARGE or not is_binary:
+            found = disk.read(path, MAX_TEXT_BYTES + 1)
     if found is None:
         return None
     mode = 0o100755 if found.executable else 0o100644

@@ -191,7 +191,7 @@ class TreeView:
         """Count paths that this answer cannot show: over a budget or a limit, or without a blob."""
         edits = len(self.overlay.left_out) + len(self._tables.without_facts)
         if self.overlay.source == WORKTREE:
-            edits += self.served.seen.head.unchecked
+            edits += self.served.seen.head.unchecked + self.overlay.as_blobs
         return edits + self._left_out_of_tree
 
     @cached_property
