@@ -61,12 +61,10 @@ MAX_RECORD = 1 << 28
 """Bytes of a record: of an index of two million files."""
 WORDS = (b"filter", b"ident", b"encoding")
 """A file with attributes that has none of them converts nothing but line ends."""
-_ENCODINGS = ("utf-16", "utf-32", "utf-16-le", "utf-16-be")
 _NUMBER = compile_later(rb"\d+")
 """Of an entry as `git ls-files --debug` prints it: times, device, inode, user, group, size, flags."""
-_ALIKE, _WIDE_TEXT, _TEXT, _OTHER = b"=w~!"
-"""How a file compares with its blob: the same bytes; the same text of two or four bytes for each
-character, which answers show as the blob has it; the same text with other line ends; other bytes."""
+_ALIKE, _TEXT, _OTHER = b"=~!"
+"""How a file compares with its blob: the same bytes, the same text with other line ends, or neither."""
 
 
 class HiddenEdits(NamedTuple):
@@ -308,13 +306,6 @@ def _compare_bytes(data: bytes, oid: str) -> int:
         return _ALIKE
     if b"\r\n" in data and blob_id(data.replace(b"\r\n", b"\n"), digits) == oid:
         return _TEXT
-    for encoding in _ENCODINGS if b"\0" in data else ():
-        try:
-            text = data.decode(encoding).encode()
-        except UnicodeError:
-            continue
-        if oid in (blob_id(text, digits), blob_id(text.replace(b"\r\n", b"\n"), digits)):
-            return _WIDE_TEXT
     return _OTHER
 
 

@@ -1,4 +1,4 @@
-"""A11: files that git wrote under attributes that have changed since. The bytes on disk are the oracle."""
+"""A11: files that git converts, under attributes in force or removed since. The disk is the oracle."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import pytest
 
 from gitindex.base.vocabulary import EditScope
 from gitindex.coordinator import IndexCoordinator
-from gitindex.git.conversions import (
-    ConversionNote,
-    known_file,
-    note_file,
-    read_conversions,
-    render_conversions,
+from gitindex.freshness.envelope import edits_left_out
+from gitindex.git import hidden_edits
+from gitindex.git.hidden_edits import (
+    ComparedFiles,
+    read_compared,
+    record_file,
+    render_compared,
+    sizes_file,
 )
 from gitindex.git.worktree_probe import read_head_state
 from tests.support import Repo
@@ -57,8 +59,12 @@ def converted(repo: Repo, request: pytest.FixtureRequest) -> Repo:
     return repo
 
 
-def _dirty(repo: Repo) -> set[str]:
-    return {p.decode() for p in read_head_state(repo.worktree, EditScope.TRACKED).dirty}
+def _converted(repo: Repo) -> set[str]:
+    """The files that are overlaid; git's status and ours call them unchanged."""
+    state = read_head_state(repo.worktree, EditScope.TRACKED)
+    assert state.unchecked == 0
+    assert not {*state.dirty} & {*state.converted}
+    return {path.decode() for path in state.converted}
 
 
 def _forget_attributes(repo: Repo) -> None:
@@ -68,67 +74,96 @@ def _forget_attributes(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == "", "git itself does not notice"
 
 
+@pytest.mark.parametrize("name", ATTRIBUTES)
 @pytest.mark.parametrize("converted", ATTRIBUTES, indirect=True)
-def test_a11_an_attribute_that_is_gone_is_noticed(converted: Repo) -> None:
-    assert _dirty(converted) == set()
+def test_a11_what_an_attribute_converts_is_shown_as_on_disk(
+    converted: Repo, request: pytest.FixtureRequest, name: str
+) -> None:
+    """In force, gone, and then another one: what counts are the bytes."""
+    expected = {"one.py", "two.py"}
+    assert _converted(converted) == expected
     _forget_attributes(converted)
-    assert _dirty(converted) == {"one.py", "two.py"}
+    assert _converted(converted) == expected
     IndexCoordinator(str(converted.path)).reindex_incremental()
-    assert _dirty(converted) == {"one.py", "two.py"}, "also by the runner's note"
+    assert _converted(converted) == expected, "also by the runner's record"
+    converted.write(".git/info/attributes", ATTRIBUTES[name][0])
+    assert _converted(converted) == expected
+    answer = converted.answer("grep", "-F", "café")
+    on_disk = {("one.py", 2), ("one.py", 7), ("two.py", 2), ("two.py", 7)}
+    if request.node.callspec.params["converted"] == "encoding":  # binary for `git grep`, too
+        on_disk = set()
+        assert answer["notSearched"] == {"binary": 2}
+    assert {(row["path"], row["line"]) for row in answer["results"]} == on_disk
+    assert answer["freshness"]["exact"] is True
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a11_every_format_of_the_index(converted: Repo, form: str) -> None:
     if FORMATS[form]:
         converted.git(*FORMATS[form])
-    assert _dirty(converted) == set()
+    assert _converted(converted) == {"one.py", "two.py"}
     _forget_attributes(converted)
-    assert _dirty(converted) == {"one.py", "two.py"}
+    assert _converted(converted) == {"one.py", "two.py"}
 
 
-def test_a11_without_the_runners_notes(converted: Repo) -> None:
-    _forget_attributes(converted)
-    held = read_conversions(converted.worktree)
-    for file in (known_file(converted.worktree, held), note_file(converted.worktree)):
+def test_a11_without_the_runners_records(converted: Repo) -> None:
+    for file in (record_file(converted.worktree), sizes_file(converted.worktree)):
         Path(file).unlink()
-    assert _dirty(converted) == {"one.py", "two.py"}
-
-
-def test_a11_an_attribute_on_disk_only(converted: Repo) -> None:
-    """Attributes count as they are on disk, committed or not; also those of `.git/info`."""
-    converted.write(".gitattributes", "one.py -text\n")
-    assert _dirty(converted) == {".gitattributes", "one.py", "two.py"}
-    converted.write(".gitattributes", "*.py text eol=crlf\n")
-    assert _dirty(converted) == set()
-    converted.write(".git/info/attributes", "two.py -text\n")
-    assert _dirty(converted) == {"two.py"}
-
-
-def test_a11_answers_lay_such_files_over(converted: Repo) -> None:
+    assert _converted(converted) == {"one.py", "two.py"}
     _forget_attributes(converted)
+    assert _converted(converted) == {"one.py", "two.py"}
+
+
+def test_a11_a_tree_of_other_line_ends_counts_as_its_blobs(
+    converted: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their lines are the same, and overlaying all files would cost every answer seconds."""
+    monkeypatch.setattr(hidden_edits, "FEW", 1)
+    assert _converted(converted) == set()
     answer = IndexCoordinator(str(converted.path)).get_references("café")
-    assert answer["freshness"]["edits"] == 2
+    assert answer["freshness"]["exact"] is True
+    assert {row["source"][:6] for row in answer["references"]} == {"index@"}
+
+
+@pytest.mark.parametrize("converted", ["ident"], indirect=True)
+def test_a11_answers_overlay_such_files(converted: Repo) -> None:
+    answer = IndexCoordinator(str(converted.path)).get_references("café")
+    assert (answer["freshness"]["edits"], answer["freshness"]["converted"]) == (0, 2)
+    assert (answer["freshness"]["overlayPaths"], answer["freshness"]["exact"]) == (2, True)
     assert {row["source"] for row in answer["references"]} == {"worktree"}
+    assert converted.gitindex("status").stdout.endswith("; 2 converted files overlaid\n")
+    assert converted.gitindex("status", "--clean").returncode == 0
+    oid = converted.git("rev-parse", "HEAD:one.py").strip()
+    assert len(converted.answer("grep", f"Id: {oid}")["results"]) == 2
+
+
+def test_a11_too_many_converted_files_are_shown_as_blobs_and_counted(
+    converted: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitindex.freshness.envelope.MAX_PATHS", 1)
+    answer = IndexCoordinator(str(converted.path)).get_references("café")
+    assert (answer["freshness"]["exact"], answer["freshness"]["leftOut"]) == (False, 1)
+    assert {row["path"] for row in answer["references"]} == {"one.py", "two.py"}
 
 
 def test_a11_where_nothing_is_converted_nothing_is_asked(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cost: with the runner's note no file is read and no program runs."""
-    assert read_conversions(quiet.worktree).checksum
+    """The cost: with the runner's record no file is read and no program runs."""
+    assert read_compared(quiet.worktree, 20).checksum
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("gitindex.git.conversions.try_git", never)
-    monkeypatch.setattr("gitindex.git.conversions.differing", never)
-    assert _dirty(quiet) == set()
+    for name in ("try_git", "blob_sizes", "_compare_bytes"):
+        monkeypatch.setattr(hidden_edits, name, never)
+    assert _converted(quiet) == set()
     quiet.git("update-index", "--index-version", "2", "--force-write-index")
     quiet.write("app.py", "edited = 1\n")
-    assert _dirty(quiet) == {"app.py"}
+    assert _converted(quiet) == set()
 
 
-def test_a11_the_user_s_filters_are_not_run_again(
+def test_a11_the_user_s_filters_are_not_run_and_the_disk_is_shown(
     converted: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = tmp_path / "ran"
@@ -149,7 +184,10 @@ def test_a11_the_user_s_filters_are_not_run_again(
     converted.git("update-index", "--refresh")  # else git reads the file again, by its filter
     ran.unlink()
     IndexCoordinator(str(converted.path)).reindex_incremental()
-    assert _dirty(converted) == set()
+    assert _converted(converted) == {"one.py", "two.py", "plain.txt"}
+    answer = converted.answer("grep", "plainX")
+    assert [row["path"] for row in answer["results"]] == ["plain.txt"]
+    assert answer["freshness"]["exact"] is True
     assert not ran.exists()
 
 
@@ -180,47 +218,69 @@ def reversed_file(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a9_a_filter_that_keeps_the_size_is_noticed(reversed_file: Repo) -> None:
     IndexCoordinator(str(reversed_file.path)).reindex_incremental()
-    assert _dirty(reversed_file) == {"same.py"}
-    assert read_conversions(reversed_file.worktree).differ == (b"same.py",)
+    assert _converted(reversed_file) == {"same.py"}
+    assert read_compared(reversed_file.worktree, 20).has_others
     answer = IndexCoordinator(str(reversed_file.path)).get_references("ON_BLOB")
-    assert (answer["freshness"]["edits"], answer["freshness"]["exact"]) == (1, True)
+    assert (answer["freshness"]["overlayPaths"], answer["freshness"]["exact"]) == (1, True)
     home = Path(os.environ["HOME"], ".gitconfig")
     home.write_text(home.read_text().partition("[filter")[0])
     reversed_file.write("other.py", "other = 2\n")
     reversed_file.commit()
-    assert _dirty(reversed_file) == {"same.py"}, "a driver that is gone is not forgotten"
+    assert _converted(reversed_file) == {"same.py"}, "a driver that is gone is not forgotten"
     (reversed_file.path / "same.py").unlink()
     reversed_file.git("checkout", "--", "same.py")
-    assert _dirty(reversed_file) == set()
+    assert _converted(reversed_file) == set()
+
+
+def test_a9_a_driver_removed_before_the_first_index(reversed_file: Repo) -> None:
+    home = Path(os.environ["HOME"], ".gitconfig")
+    home.write_text(home.read_text().partition("[filter")[0])
+    reversed_file.index()
+    assert _converted(reversed_file) == {"same.py"}
+
+
+def test_a9_bytes_that_a_filter_in_force_takes_for_the_blob(reversed_file: Repo) -> None:
+    """Git reads the file, filters it and calls it clean; its index keeps the old stat data."""
+    reversed_file.write(".gitattributes", "*.py filter=up\n")
+    reversed_file.commit()
+    reversed_file.index()
+    assert _converted(reversed_file) == {"same.py"}
+    reversed_file.write("same.py", "Def On_Blob(): pass\n")
+    reversed_file.write("other.py", "OTHER = 1\n")
+    assert reversed_file.git("--no-optional-locks", "status", "--porcelain") == ""
+    assert _converted(reversed_file) == {"same.py", "other.py"}
+    for word in ("On_Blob", "OTHER"):
+        assert len(reversed_file.answer("grep", word)["results"]) == 1
 
 
 def test_a9_too_many_files_to_compare_are_said(
     reversed_file: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gitindex.git.conversions.MAX_COMPARED", 1)
+    monkeypatch.setattr(hidden_edits, "MAX_COMPARED", 1)
     reversed_file.index()
-    Path(note_file(reversed_file.worktree)).unlink()
-    Path(f"{reversed_file.worktree.shadow}.compared").unlink()
+    Path(record_file(reversed_file.worktree)).unlink()
     answer = IndexCoordinator(str(reversed_file.path)).get_references("ON_BLOB")
     assert answer["freshness"]["exact"] is False
     assert answer["freshness"]["leftOut"] == 1
+    state = read_head_state(reversed_file.worktree)
+    assert edits_left_out(str(reversed_file.path), state) == 1, "as `status` says"
 
 
 @pytest.mark.parametrize("at", range(0, 130, 3))
-def test_i41_a_note_that_is_damaged_is_no_note(converted: Repo, at: int) -> None:
+def test_i41_a_record_that_is_damaged_is_no_record(converted: Repo, at: int) -> None:
     _forget_attributes(converted)
     converted.index()
-    note = Path(note_file(converted.worktree))
-    data = bytearray(note.read_bytes())
-    data[at % len(data)] ^= 1
-    note.write_bytes(data)
-    assert _dirty(converted) == {"one.py", "two.py"}
+    for file in (record_file(converted.worktree), sizes_file(converted.worktree)):
+        data = bytearray(Path(file).read_bytes())
+        data[at % len(data)] ^= 1
+        Path(file).write_bytes(data)
+    assert _converted(converted) == {"one.py", "two.py"}
 
 
-def test_a_note_is_read_as_it_was_written(quiet: Repo) -> None:
-    told = ConversionNote(b"\1" * 20, "a" * 64, {b"a b\n": b"\0" * 60}, (b"- c",), True)
-    Path(note_file(quiet.worktree)).write_bytes(render_conversions(told))
-    assert read_conversions(quiet.worktree) == told
+def test_a_record_is_read_as_it_was_written(quiet: Repo) -> None:
+    record = ComparedFiles(b"\1" * 20, {b"\n" * 60: ord("!"), b"\0" * 60: ord("=")})
+    Path(record_file(quiet.worktree)).write_bytes(render_compared(record))
+    assert read_compared(quiet.worktree, 20) == record
 
 
 def test_a9_core_worktree_is_another_folder(quiet: Repo, tmp_path: Path) -> None:

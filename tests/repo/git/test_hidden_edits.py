@@ -282,13 +282,13 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     assert {entry.oid for entry in listed} <= {
         made.git("rev-parse", f":{p}").strip() for p in names
     }
-    look = unseen.look_at_index(made.worktree, len(oid))
-    assert sorted(look.unchecked) == sorted(listed)
-    for start in (0, SIZE):
-        sized = [found for record in records if (found := unseen._sized(record, start))]
-        known = frozenset(entry.key for entry in sized[::2])
-        assert sorted(look.beyond(frozenset(), start)) == sorted(sized)
-        assert sorted(look.beyond(known, start)) == sorted(e for e in sized if e.key not in known)
+    probe = unseen.probe_index(made.worktree, len(oid))
+    assert sorted(probe.unchecked) == sorted(listed)
+    compared = [file for record in records if (file := unseen._compared(record))]
+    known = frozenset(entry.key[SIZE:] for entry in compared[::2])
+    assert sorted(probe.beyond(frozenset())) == sorted(compared)
+    rest = sorted(entry for entry in compared if entry.key[SIZE:] not in known)
+    assert sorted(probe.beyond(known)) == rest
     if walked:
         assert sorted(find_unchecked(data, len(oid) // 2)) == sorted(listed)
     else:
