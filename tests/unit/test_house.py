@@ -22,7 +22,7 @@ LINES = {
     "edit": 1270,
     "extract": 1792,
     "filestate": 1745,
-    "freshness": 1310,
+    "freshness": 1356,
     "git": 4469,
     "install": 1833,
     "languages": 8430,
