@@ -135,6 +135,7 @@ pack create | verbs.packs:create
     --at | rev =HEAD | The commit whose facts are packed.
     --output -o | output =. | A file or a folder.
     --sign | key | An SSH key; else gitindex.pack.key.
+    --statement | statement flag | Also write the manifest as an in-toto statement beside it.
 pack push | verbs.packs:push
   Make the pack of a commit and put it at DEST: a folder or a git remote.
     --at | rev =HEAD | The commit whose facts are packed.
@@ -149,6 +150,10 @@ pack list | verbs.packs:list_packs
 pack verify | verbs.packs:verify
   Check a pack's signature, members, schema and Merkle root; adopts nothing. Exit 4: refused.
     * | file | A .gixp file.
+pack gc | verbs.packs:gc
+  Remove the packs at DEST whose tree no branch or tag of this clone reaches.
+    --from | dest | DEST; else gitindex.pack.dest of your own config.
+    --dry-run | dry_run flag | Name them, and remove nothing.
 pack check | verbs.packs:check
   Derive all facts that came with packs again now. Exit 1: some cannot be derived here.
 team init | verbs.team:init
@@ -184,6 +189,11 @@ team members | verbs.team:members
 team push | verbs.team:push
   Publish the indexed tree: exactly once, in one transaction.
     --outbox | outbox flag | Only what is on the remote branch, if it is new.
+team doctor | verbs.team:doctor
+  Check the server, its schema, your identity and rights, and whether questions are fast.
+team metrics | verbs.team:metrics nojson
+  Figures of the server for Prometheus, as an administrator: printed, or served on loopback.
+    --port | port integer =0 0..65535 | Serve them on this port; 0: print them once.
 team gc | verbs.team:gc
   Remove documents that no published tree needs, as an administrator.
     --days | days integer =14 0.. | Grace.

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,6 +49,10 @@ class Destination(ABC):
     @abstractmethod
     def push(self, path: str) -> None:
         """Upload a pack and its signature."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Remove a pack and its signature."""
 
 
 def configured(worktree: Worktree, given: str) -> str:
@@ -108,6 +112,15 @@ class _Folder(Destination):
                 target = os.path.join(self._path, os.path.basename(path) + suffix)
                 shutil.copyfile(path + suffix, f"{target}.part")
                 os.replace(f"{target}.part", target)
+        self._write_listing()
+
+    def remove(self, name: str) -> None:
+        for suffix in ("", SIGNATURE):  # the pack first: without its signature it would be refused
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(self._path, name + suffix))
+        self._write_listing()
+
+    def _write_listing(self) -> None:
         listing = os.path.join(self._path, LISTING)
         with open(f"{listing}.part", "w", encoding="ascii") as file:
             file.writelines(f"{name}\n" for name in self.names())
@@ -141,9 +154,10 @@ class _Web(Destination):
         return target
 
     def push(self, path: str) -> None:  # noqa: ARG002 - no path can be put there
-        raise GitIndexError(
-            "an https destination is read only", "push to the folder that the web server serves"
-        )
+        raise _read_only()
+
+    def remove(self, name: str) -> None:  # noqa: ARG002 - none can be removed
+        raise _read_only()
 
     def _get(self, name: str) -> urllib.request._UrlopenRet | None:
         request = urllib.request.Request(f"{self._address}/{name}")  # noqa: S310 - checked above
@@ -218,6 +232,9 @@ class _GitRefs(Destination):
         tree = self._git("mktree", stdin="".join(rows).encode()).decode().strip()
         self._git("push", "-q", self._url, f"+{tree}:{REFS}{os.path.basename(path)}")
 
+    def remove(self, name: str) -> None:
+        self._git("push", "-q", self._url, f":{REFS}{name}")
+
     def _write_blob(self, name: str, target: str) -> None:
         size = int(self._git("cat-file", "-s", name))
         if size > MAX_PACK:
@@ -279,6 +296,12 @@ def _copy(source: object, target: str) -> None:
             file.write(chunk)
 
 
+def _read_only() -> GitIndexError:
+    return GitIndexError(
+        "an https destination is read only", "name the folder that the web server serves"
+    )
+
+
 def _unreachable(where: str, why: str) -> GitIndexError:
     return GitIndexError(
         f"cannot use {safe_text(where)} for packs: {safe_text(why)}", "check the destination"
@@ -330,6 +353,14 @@ class ObjectStore(Destination):
                     self._client.upload_file(path + suffix, self._bucket, key)
                 except self._errors as error:
                     raise self._failed(error) from error
+
+    def remove(self, name: str) -> None:
+        """Remove a pack and its signature."""
+        keys = [{"Key": self._prefix + name + suffix} for suffix in ("", SIGNATURE)]
+        try:
+            self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": keys})
+        except self._errors as error:
+            raise self._failed(error) from error
 
     def _keys_of(self, name: str) -> list[str]:
         """Return the keys of a pack and of its signature that are stored, checked for their size."""
@@ -417,6 +448,11 @@ class TeamPacks(Destination):
             pack = server.rows("SELECT gi_put_pack(%s, %s)", repo, os.path.basename(path))[0][0]
             for number, data in _parts(path):
                 server.rows("SELECT gi_put_pack_part(%s, %s, %s)", pack, number, data)
+
+    def remove(self, name: str) -> None:
+        """Remove a pack and its signature."""
+        with self._opened() as (server, repo):
+            server.rows("SELECT gi_drop_pack(%s, %s)", repo, name)
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Server, int]]:

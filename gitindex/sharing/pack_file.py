@@ -99,6 +99,7 @@ def _read_frame(pack: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
 
 KIND = "gitindex_pack_v2"
 SUFFIX = ".gixp"
+STATEMENT = ".intoto.json"
 MAX_MEMBERS = 2_000
 """A Tantivy index has six files a segment and merges above ten segments."""
 MAX_UNPACKED = 16 << 30
@@ -182,6 +183,29 @@ def render(manifest: Manifest) -> bytes:
         "tool": manifest.tool,
     }
     return json.dumps(fields, indent=1).encode() + b"\n"
+
+
+def write_statement(pack: str, manifest: Manifest) -> str:
+    """Write the manifest as an in-toto statement beside the pack; return its path.
+
+    Its subjects are the git tree that the facts are of, and the pack itself.
+    """
+    with open(pack, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [
+            {"name": manifest.commit, "digest": {"gitTree": manifest.tree}},
+            {"name": manifest.name, "digest": {"sha256": digest}},
+        ],
+        "predicateType": f"urn:gitindex:{KIND}",
+        "predicate": json.loads(render(manifest)),
+    }
+    path = pack + STATEMENT
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(statement, file, indent=1)
+        file.write("\n")
+    return path
 
 
 def parse(data: bytes) -> Manifest:

@@ -12,7 +12,7 @@ from gitindex.base.errors import GitIndexError, NotIndexed
 from gitindex.base.worktree import Worktree
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.pack_note import read_pack_note
-from gitindex.git.command import try_git
+from gitindex.git.command import run_git, try_git
 from gitindex.git.settings import user_setting
 from gitindex.refresh.import_check import verify_part
 from gitindex.refresh.run import refresh_now, take_lock
@@ -103,6 +103,27 @@ def list_packs(worktree: Worktree, dest: str) -> list[ListedPack]:
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
         return _listed(worktree, open_destination(worktree, named, folder).names())
+
+
+def collect_garbage(worktree: Worktree, dest: str, dry_run: bool) -> list[str]:
+    """Remove the packs of a destination whose tree no branch or tag reaches; return their names."""
+    if run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true":
+        raise GitIndexError(
+            "a shallow clone does not know which packs are reachable", "`git fetch --unshallow`"
+        )
+    listed = run_git(worktree.root, "log", "--branches", "--remotes", "--tags", "--format=%T")
+    reached = {tree[:12] for tree in listed.decode("ascii").split()}
+    named = configured(worktree, dest)
+    with incoming_folder(worktree) as folder:
+        destination = open_destination(worktree, named, folder)
+        names = [
+            name
+            for name in destination.names()
+            if (match := NAME.fullmatch(name)) and match[1] not in reached
+        ]
+        for name in () if dry_run else names:
+            destination.remove(name)
+    return names
 
 
 def verify_file(worktree: Worktree, path: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ LINES = {
     "query": 20190,
     "refresh": 3980,
     "semantic": 2752,
-    "sharing": 2560,
+    "sharing": 2700,
     "store": 6016,
     "view": 1339,
     "web": 3730,

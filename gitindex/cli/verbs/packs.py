@@ -11,14 +11,16 @@ from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.sharing import packs
-from gitindex.sharing.pack_file import Manifest
+from gitindex.sharing.pack_file import Manifest, write_statement
 from gitindex.sharing.packs import check_imports
 
 
-def create(path: str, rev: str, output: str, key: str) -> CommandReply:
+def create(path: str, rev: str, output: str, key: str, statement: bool) -> CommandReply:
     """Write a pack file."""
     with progress_bar("packing") as report:
         pack = packs.create(find_worktree(path), rev, output, key, report)
+    if statement:
+        write_statement(pack.path, pack.manifest)
     signed, size = os.path.exists(f"{pack.path}.sig"), os.path.getsize(pack.path)
     file, blobs = safe_text(pack.path), pack.manifest.blobs
     answer = _fields(pack.manifest) | {"file": file, "bytes": size, "signed": signed}
@@ -81,6 +83,14 @@ def _pack_line(row: dict[str, Any]) -> str:
     behind = row["commitsBehind"]
     where = "not an ancestor" if behind is None else f"{counted(behind, 'commits')} behind HEAD"
     return f"{row['name']}  {where}{'' if row['usable'] else '; other version'}"
+
+
+def gc(path: str, dest: str, dry_run: bool) -> CommandReply:
+    """Remove the packs that no branch or tag reaches."""
+    names = packs.collect_garbage(find_worktree(path), dest, dry_run)
+    done = "would be removed" if dry_run else "removed"
+    lines = [*names, f"{counted(len(names), 'packs')} {done}"]
+    return CommandReply({"status": "ok", "packs": names, "removed": not dry_run}, lines)
 
 
 def verify(path: str, file: str) -> CommandReply:

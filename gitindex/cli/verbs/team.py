@@ -11,7 +11,7 @@ from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
 from gitindex.refresh import public_files
-from gitindex.sharing import membership, publish
+from gitindex.sharing import diagnosis, membership, publish
 from gitindex.sharing.server import address, connected, log_in, log_out
 
 PATIENT_MS = 30_000
@@ -129,6 +129,23 @@ def push(path: str, outbox: bool) -> CommandReply:
     line = f"{done.outcome}: {counted(done.paths, 'paths')}, {done.documents} new documents"
     code = Exit.NO if done.outcome == "fenced_off" else Exit.OK
     return CommandReply({"status": "ok", **done._asdict()}, [line], code)
+
+
+def doctor(path: str) -> CommandReply:
+    """Check the way to the server, and what this user may do there."""
+    rows = diagnosis.diagnose(_own_address(find_worktree(path)))
+    lines = [f"{'ok ' if row['ok'] else 'BAD'}  {row['check']}: {row['detail']}" for row in rows]
+    code = Exit.OK if all(row["ok"] for row in rows) else Exit.NO
+    return CommandReply({"status": "ok", "checks": rows}, lines, code)
+
+
+def metrics(path: str, port: int) -> int:
+    """Print the server's figures, or serve them to Prometheus on loopback."""
+    named = _own_address(find_worktree(path))
+    if port:
+        return diagnosis.serve_metrics(named, port, say)
+    say(diagnosis.metrics_text(named).rstrip("\n"))
+    return int(Exit.OK)
 
 
 def gc(path: str, days: int) -> CommandReply:

@@ -595,6 +595,32 @@ BEGIN
     INSERT INTO gi_pack_part VALUES (pack, part, bytes);
 END $$;
 
+CREATE FUNCTION gi_drop_pack(repo int, its_name text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF NOT gi_writable(repo) THEN
+        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
+    END IF;
+    DELETE FROM gi_pack WHERE repo_id = repo AND name = its_name;
+END $$;
+
+-- Who asks, as the server sees it: behind a pooler that is the member of the token.
+CREATE FUNCTION gi_identity() RETURNS TABLE (member name, roles name[], repositories bigint)
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT gi_me(), gi_roles(), (SELECT count(*) FROM gi_visible())
+$$;
+
+-- Figures for monitoring. Row counts are the planner's: counting for real would read every table.
+CREATE FUNCTION gi_metrics() RETURNS TABLE (name text, value double precision)
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT 'rows_' || substr(relname, 4), greatest(reltuples, 0)::float8 FROM pg_class
+    WHERE relnamespace = 'gitindex'::regnamespace AND relkind = 'r'
+    UNION ALL SELECT 'database_bytes', pg_database_size(current_database())::float8
+    UNION ALL SELECT 'connections', count(*)::float8 FROM pg_stat_activity WHERE datname = current_database()
+    UNION ALL SELECT 'installations_' || state, count(*)::float8 FROM gi_fleet GROUP BY state
+    UNION ALL SELECT 'lag_ms_max', coalesce(max(lag_ms), 0)::float8 FROM gi_fleet
+$$;
+
 -- For administrators: members of a repository, and documents that no tree needs any more.
 CREATE FUNCTION gi_set_member(its_identity text, its_role name, see boolean, write boolean) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER AS $$

@@ -15,6 +15,7 @@ import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.sharing import packs
+from gitindex.sharing.destination import open_destination
 from tests.packs import Team, adopted, pull, quietly
 
 BUCKET = "packs"
@@ -73,6 +74,9 @@ def test_a_bucket_carries_packs_below_a_prefix(
     listed = boto3.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]
     assert all(row["Key"].startswith("a/team/gitindex-") for row in listed)
     assert len(listed) == 2, "the pack and its signature"
+    name = packs.list_packs(clone.worktree, dest)[0].name
+    open_destination(clone.worktree, dest, str(tmp_path)).remove(name)
+    assert "Contents" not in boto3.client("s3").list_objects_v2(Bucket=BUCKET)
 
 
 def test_what_is_wrong_is_one_line(team: Team, store: subprocess.Popen[str]) -> None:

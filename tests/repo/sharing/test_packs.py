@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import http.server
+import json
 import os
 import subprocess
 import threading
@@ -274,6 +276,52 @@ def test_a_web_server_carries_packs(team: Team, tmp_path: Path) -> None:
         pull(team.clone("offline"), address)
     with pytest.raises(GitIndexError, match="https only"):
         pull(clone, "http://example.com/packs")
+
+
+@pytest.mark.parametrize("kind", ["folder", "git"])
+def test_packs_that_no_ref_reaches_are_removed(team: Team, tmp_path: Path, kind: str) -> None:
+    origin = team.clone("gc-" + kind)
+    origin.index()
+    dest = str(tmp_path / "packs")
+    if kind == "git":
+        subprocess.run(["git", "init", "-q", "--bare", dest], check=True)
+    kept = packs.push(origin.worktree, "HEAD", dest, str(team.key), quietly).name
+    origin.git("checkout", "-q", "-b", "side")
+    origin.write("side.py", "def aside():\n    return 1\n")
+    origin.commit("aside")
+    origin.index()
+    gone = packs.push(origin.worktree, "HEAD", dest, str(team.key), quietly).name
+    assert packs.collect_garbage(origin.worktree, dest, dry_run=False) == []
+    origin.git("checkout", "-q", "-")
+    origin.git("branch", "-q", "-D", "side")
+    assert packs.collect_garbage(origin.worktree, dest, dry_run=True) == [gone]
+    assert len(packs.list_packs(origin.worktree, dest)) == 2, "a dry run removes nothing"
+    done = origin.gitindex("pack", "gc", "--from", dest)
+    assert (done.returncode, done.stdout.splitlines()) == (0, [gone, "1 pack removed"])
+    assert [pack.name for pack in packs.list_packs(origin.worktree, dest)] == [kept]
+    if kind == "folder":
+        assert sorted(os.listdir(dest)) == sorted([kept, f"{kept}.sig", "packs.txt"])
+
+
+def test_a_shallow_clone_removes_no_pack(team: Team, tmp_path: Path) -> None:
+    subprocess.run(
+        ["git", "clone", "-q", "--depth=1", f"file://{team.origin.path}", tmp_path / "shallow"],
+        check=True,
+    )
+    with pytest.raises(GitIndexError, match="shallow"):
+        packs.collect_garbage(Repo(tmp_path / "shallow").worktree, str(tmp_path), dry_run=False)
+
+
+def test_the_statement_names_the_tree_and_the_bytes(team: Team, tmp_path: Path) -> None:
+    done = team.origin.gitindex("pack", "create", "-o", str(tmp_path), "--statement", "--json")
+    answer = json.loads(done.stdout)
+    statement = json.loads(Path(answer["file"] + ".intoto.json").read_text())
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    tree, pack = statement["subject"]
+    assert tree["digest"] == {"gitTree": team.origin.git("rev-parse", "HEAD^{tree}").strip()}
+    digest = hashlib.sha256(Path(answer["file"]).read_bytes()).hexdigest()
+    assert pack["digest"] == {"sha256": digest}
+    assert statement["predicate"]["merkleRoot"]
 
 
 def test_seed_goes_on_without_a_pack(team: Team, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import psycopg
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.sharing import packs, team_questions
+from gitindex.sharing import diagnosis, packs, team_questions
+from gitindex.sharing.destination import open_destination
 from gitindex.sharing.server import Unavailable, connected
 from tests.mcp_client import Inside
 from tests.packs import SIGNER, Team, adopted, quietly
@@ -154,6 +155,35 @@ def test_packs_lie_on_the_server(
         name = packs.list_packs(team.origin.worktree, "team")[0].name
         row = stranger.execute("SELECT gi_get_pack(1, %s, 1)", (name,)).fetchone()
         assert row == (None,)
+    with psycopg.connect(cluster.url(database, "alice"), autocommit=True) as reader:
+        reader.execute("SET search_path = gitindex")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            reader.execute("SELECT gi_drop_pack(1, %s)", (name,))
+    open_destination(team.origin.worktree, "team", str(tmp_path)).remove(name)
+    assert packs.list_packs(team.origin.worktree, "team") == []
+
+
+def test_doctor_says_what_is_wrong_and_metrics_are_for_administrators(
+    cluster: Cluster, database: str, sources: tuple[Repo, Repo]
+) -> None:
+    library, _ = sources
+    join(cluster, database, library)
+    push(library)
+    see(cluster, database, library.path.name, "alice")
+    rows = {row["check"]: row for row in diagnosis.diagnose(cluster.url(database, "alice"))}
+    assert rows["identity"]["detail"] == "alice"
+    assert rows["rights"]["detail"] == "gi_reader"
+    assert rows["repositories"] == {"check": "repositories", "ok": True, "detail": "1 visible"}
+    blind = {row["check"]: row["ok"] for row in diagnosis.diagnose(cluster.url(database, "bob"))}
+    assert (blind["server"], blind["repositories"]) == (True, False)
+    away = diagnosis.diagnose("postgresql://alice@127.0.0.1:9/code")
+    assert [(row["check"], row["ok"]) for row in away] == [("server", False)]
+    figures = dict(
+        line.split() for line in diagnosis.metrics_text(cluster.url(database)).splitlines()
+    )
+    assert float(figures["gitindex_team_database_bytes"]) > 1e6
+    with pytest.raises(GitIndexError, match="refused"):
+        diagnosis.metrics_text(cluster.url(database, "alice"))
 
 
 def test_the_fleet_is_seen_by_who_opted_in_and_by_members(
