@@ -141,6 +141,7 @@ pack push | verbs.packs:push
     --at | rev =HEAD | The commit whose facts are packed.
     --to | dest | DEST; else gitindex.pack.dest of your own config.
     --sign | key | An SSH key; else gitindex.pack.key.
+    --delta | delta flag | Only what the nearest whole pack of an ancestor there lacks.
 pack pull | verbs.packs:pull
   Adopt the nearest pack of DEST and refresh. Exit 1: there is none of an ancestor.
     --from | dest | DEST; else gitindex.pack.dest of your own config.

@@ -92,7 +92,7 @@ def adopt(worktree: Worktree, pack: str, folder: str, report: Report) -> Adopted
     if _was_taken(worktree, digest):
         return None
     found = _checked(folder, manifest)
-    if signer and _is_empty(worktree):
+    if signer and has_no_facts(worktree):
         found.close()
         _put_in_place(worktree, folder, digest, signer)
         return Adopted(manifest.name, signer, manifest.blobs, True)
@@ -124,7 +124,8 @@ def _checked(folder: str, manifest: Manifest) -> Database:
     return database
 
 
-def _is_empty(worktree: Worktree) -> bool:
+def has_no_facts(worktree: Worktree) -> bool:
+    """Return whether the store holds no facts at all."""
     database = _reader(worktree)
     if database is None:
         return True

@@ -46,8 +46,13 @@ class CreatedPack(NamedTuple):
     manifest: Manifest
 
 
-def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> CreatedPack:
-    """Write the pack of a commit; `output` is a file, or a folder that gets the default name."""
+def create_pack(
+    worktree: Worktree, rev: str, output: str, report: Report, base: str = ""
+) -> CreatedPack:
+    """Write the pack of a commit; `output` is a file, or a folder that gets the default name.
+
+    With `base`, a tree, the pack is a delta: facts that this tree needs as well are left out.
+    """
     commit = _commit(worktree, rev)
     derive_all(worktree, report)
     tree = tree_of(worktree.root, commit)
@@ -60,6 +65,8 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
         with source.snapshot():
             _refuse_unverified(source)
             chosen = _chosen(source, repository, worktree, tree)
+            for key in wanted_keys(repository, base) if base else ():
+                chosen.pop(key, None)
             report("facts", None)
             database = PackDatabase(source, os.path.join(scratch, DATABASE), chosen)
         report("documents", None)
@@ -74,6 +81,7 @@ def create_pack(worktree: Worktree, rev: str, output: str, report: Report) -> Cr
             root,
             (),
             f"gitindex {__version__}",
+            base,
         )
         if os.path.isdir(output):
             output = os.path.join(output, manifest.name)

@@ -97,7 +97,7 @@ def _read_frame(pack: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
         raise BadPack(str(error)) from error
 
 
-KIND = "gitindex_pack_v2"
+KIND = "gitindex_pack_v3"
 SUFFIX = ".gixp"
 STATEMENT = ".intoto.json"
 MAX_MEMBERS = 2_000
@@ -110,7 +110,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LEXICAL = re.compile(
     r"lexical/(meta\.json|\.managed\.json|[0-9a-f]{32}\.(idx|pos|term|store|fast|fieldnorm))"
 )
-NAME = re.compile(r"gitindex-([0-9a-f]{12})-([0-9a-f]{8})\.gixp")
+NAME = re.compile(r"gitindex-([0-9a-f]{12})-([0-9a-f]{8})(?:-on-([0-9a-f]{12}))?\.gixp")
+"""Tree, fingerprint and, of a delta, the tree of the pack that it completes."""
 
 
 class BadPack(GitIndexError):
@@ -138,11 +139,13 @@ class Manifest(NamedTuple):
     merkle_root: str
     members: tuple[Member, ...]
     tool: str
+    base: str = ""  # of a delta: the tree whose facts it leaves out
 
     @property
     def name(self) -> str:
         """Return the file name of the pack."""
-        return f"gitindex-{self.tree[:12]}-{fingerprint_name(self.fingerprint)}{SUFFIX}"
+        base = f"-on-{self.base[:12]}" if self.base else ""
+        return f"gitindex-{self.tree[:12]}-{fingerprint_name(self.fingerprint)}{base}{SUFFIX}"
 
     @property
     def size(self) -> int:
@@ -181,6 +184,7 @@ def render(manifest: Manifest) -> bytes:
         "merkleRoot": manifest.merkle_root,
         "members": [{"name": m.name, **m.frame._asdict()} for m in manifest.members],
         "tool": manifest.tool,
+        "base": manifest.base,
     }
     return json.dumps(fields, indent=1).encode() + b"\n"
 
@@ -236,6 +240,7 @@ def _from_fields(fields: dict[str, Any]) -> Manifest:
         _matched(_DIGEST, fields["merkleRoot"]),
         tuple(_member(member) for member in fields["members"]),
         fields["tool"],
+        _matched(_HEX, fields["base"]) if fields["base"] else "",
     )
 
 

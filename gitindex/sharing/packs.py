@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -22,6 +23,7 @@ from gitindex.sharing.adoption import (
     Adopted,
     adopt,
     check_signer,
+    has_no_facts,
     incoming_folder,
 )
 from gitindex.sharing.create import CreatedPack, create_pack, derive_root
@@ -29,6 +31,7 @@ from gitindex.sharing.destination import configured, open_destination
 from gitindex.sharing.pack_file import (
     DATABASE,
     NAME,
+    SUFFIX,
     BadPack,
     Manifest,
     fingerprint_name,
@@ -59,43 +62,79 @@ class ListedPack(NamedTuple):
     name: str
     distance: int | None  # from HEAD; None: not of an ancestor
     usable: bool  # made with the fingerprint of this version
+    delta: bool  # completes another pack
 
 
 def create(worktree: Worktree, rev: str, output: str, key: str, report: Report) -> CreatedPack:
     """Make a pack, and sign it if a key is given or configured."""
-    made = create_pack(worktree, rev, output, report)
+    return _signed(worktree, create_pack(worktree, rev, output, report), key, report)
+
+
+def _signed(worktree: Worktree, pack: CreatedPack, key: str, report: Report) -> CreatedPack:
     key = key or user_setting(worktree, "gitindex.pack.key")
     if key:
         report("sign", None)
-        sign(made.path, key)
-    return made
+        sign(pack.path, key)
+    return pack
 
 
-def push(worktree: Worktree, rev: str, dest: str, key: str, report: Report) -> Manifest:
-    """Make the pack of a commit and put it at a destination."""
+def push(
+    worktree: Worktree, rev: str, dest: str, key: str, report: Report, delta: bool = False
+) -> Manifest:
+    """Make the pack of a commit and put it at a destination.
+
+    `delta`: only what the nearest whole pack there lacks; the whole where there is none.
+    """
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
-        made = create(worktree, rev, folder, key, report)
+        target = open_destination(worktree, named, folder)
+        base = _base_tree(worktree, rev, target.names()) if delta else ""
+        pack = _signed(worktree, create_pack(worktree, rev, folder, report, base), key, report)
         report("push", None)
-        open_destination(worktree, named, folder).push(made.path)
-    return made.manifest
+        target.push(pack.path)
+    return pack.manifest
+
+
+def _base_tree(worktree: Worktree, rev: str, names: list[str]) -> str:
+    """Return the tree of the nearest whole pack of an ancestor; empty if there is none."""
+    whole = {match[1] for name in names if (match := _usable(name)) and not match[3]}
+    trees = _first_parents(worktree, rev)[1:]  # its own tree needs no delta
+    return next((tree for tree in trees if tree[:12] in whole), "")
+
+
+def _usable(name: str) -> re.Match[str] | None:
+    """Match the name of a pack that this version made or could have made."""
+    match = NAME.fullmatch(name)
+    return match if match and match[2] == fingerprint_name() else None
 
 
 def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
-    """Adopt the nearest pack of a destination, then refresh; do nothing if there is none."""
+    """Adopt the nearest pack of a destination, then refresh; do nothing if there is none.
+
+    A store without facts takes the base of a delta first; another one has most of them already.
+    """
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
         source = open_destination(worktree, named, folder)
         report("list", None)
-        near = [pack for pack in _listed(worktree, source.names()) if pack.distance is not None]
+        names = source.names()
+        near = [pack for pack in _listed(worktree, names) if pack.distance is not None]
         chosen = next((pack for pack in near if pack.usable), None)
         if chosen is None or chosen.distance is None:
             return Pulled("none")
         report("pull", None)
-        path = source.pull(chosen.name, folder)
+        paths = [source.pull(name, folder) for name in _with_base(worktree, chosen.name, names)]
         shutil.rmtree(os.path.join(folder, "git"), ignore_errors=True)
-        found = _adopt_and_refresh(worktree, path, folder, report)
-    return Pulled("adopted" if found else "taken_before", found, chosen.distance)
+        adopted = _adopt_and_refresh(worktree, paths, folder, report)
+    return Pulled("adopted" if adopted else "taken_before", adopted, chosen.distance)
+
+
+def _with_base(worktree: Worktree, name: str, names: list[str]) -> list[str]:
+    """Return the packs to adopt, in order."""
+    match = NAME.fullmatch(name)
+    assert match is not None
+    base = f"gitindex-{match[3]}-{match[2]}{SUFFIX}"
+    return [base, name] if match[3] and base in names and has_no_facts(worktree) else [name]
 
 
 def list_packs(worktree: Worktree, dest: str) -> list[ListedPack]:
@@ -166,37 +205,44 @@ def start_verification(worktree: Worktree) -> None:
 
 
 def _adopt_and_refresh(
-    worktree: Worktree, path: str, folder: str, report: Report
+    worktree: Worktree, paths: list[str], folder: str, report: Report
 ) -> Adopted | None:
     """Adopt and refresh under one lock: readers see the facts only once they are published."""
     lock = take_lock(worktree, report)
     try:
         mask = os.umask(0o077)
         try:
-            found = adopt(worktree, path, folder, report)
+            for number, path in enumerate(paths):
+                unpacked = os.path.join(folder, str(number))
+                os.mkdir(unpacked, 0o700)
+                adopted = adopt(worktree, path, unpacked, report)
         finally:
             os.umask(mask)
         refresh_now(RefreshRequest(worktree, "pack"), report, lock)
     finally:
         lock.release()
-    return found
+    return adopted
+
+
+def _first_parents(worktree: Worktree, rev: str) -> list[str]:
+    """Return the trees of a commit and of its first-parent ancestors, newest first."""
+    log = try_git(
+        worktree.root, "log", "--first-parent", f"-n{ANCESTORS}", "--format=%T", rev, "--"
+    )
+    return log.output.decode("ascii", "replace").split()
 
 
 def _listed(worktree: Worktree, names: list[str]) -> list[ListedPack]:
-    log = try_git(
-        worktree.root, "log", "--first-parent", f"-n{ANCESTORS}", "--format=%T", "HEAD", "--"
-    )
     trees: dict[str, int] = {}
-    for distance, tree in enumerate(log.output.decode("ascii", "replace").split()):
+    for distance, tree in enumerate(_first_parents(worktree, "HEAD")):
         trees.setdefault(tree[:12], distance)
     packs = []
     for name in names:
-        match = NAME.fullmatch(name)
-        if match:
+        if match := NAME.fullmatch(name):
             usable = match[2] == fingerprint_name()
-            packs.append(ListedPack(name, trees.get(match[1]), usable))
+            packs.append(ListedPack(name, trees.get(match[1]), usable, bool(match[3])))
     far = len(trees)
-    return sorted(packs, key=lambda p: (far if p.distance is None else p.distance, p.name))
+    return sorted(packs, key=lambda p: (far if p.distance is None else p.distance, p.delta, p.name))
 
 
 def check_imports(worktree: Worktree, report: Report) -> dict[str, Any]:

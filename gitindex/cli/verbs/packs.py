@@ -28,10 +28,10 @@ def create(path: str, rev: str, output: str, key: str, statement: bool) -> Comma
     return CommandReply(answer, [f"{file}: {counted(blobs, 'blobs')}, {size} bytes, {how}"])
 
 
-def push(path: str, rev: str, dest: str, key: str) -> CommandReply:
+def push(path: str, rev: str, dest: str, key: str, delta: bool) -> CommandReply:
     """Make a pack and put it at a destination."""
     with progress_bar("packing") as report:
-        answer = _fields(packs.push(find_worktree(path), rev, dest, key, report))
+        answer = _fields(packs.push(find_worktree(path), rev, dest, key, report, delta))
     return CommandReply(answer, [f"pushed {answer['name']}: {counted(answer['blobs'], 'blobs')}"])
 
 

@@ -303,6 +303,35 @@ def test_packs_that_no_ref_reaches_are_removed(team: Team, tmp_path: Path, kind:
         assert sorted(os.listdir(dest)) == sorted([kept, f"{kept}.sig", "packs.txt"])
 
 
+def test_a_delta_is_small_and_completes_its_base(team: Team, tmp_path: Path) -> None:
+    """A push of five files has at most 50 KB, and a new clone is fresh without extracting anything."""
+    origin = team.clone("delta-origin")
+    origin.index()
+    dest = str(tmp_path / "packs")
+    first = packs.push(origin.worktree, "HEAD", dest, str(team.key), quietly, delta=True)
+    assert first.base == "", "there was none to build on"
+    for number in range(5):
+        origin.write(f"five{number}.py", f"def five{number}():\n    return {number}\n" * 40)
+    origin.commit("five files")
+    origin.index()
+    second = packs.push(origin.worktree, "HEAD", dest, str(team.key), quietly, delta=True)
+    assert (second.base, second.blobs) == (first.tree, 5)
+    assert os.path.getsize(os.path.join(dest, second.name)) <= 50_000
+    empty, filled = (Repo(tmp_path / name) for name in ("empty", "filled"))
+    for clone in (empty, filled):
+        subprocess.run(["git", "clone", "-q", origin.path, clone.path], check=True)
+    assert pull(empty, dest).distance == 0
+    assert empty.extracted() == 0
+    assert empty.verdict().code == 0
+    filled.git("checkout", "-q", "HEAD~1")
+    filled.index()
+    filled.git("checkout", "-q", "-")
+    before = filled.extracted()
+    assert pull(filled, dest).adopted is not None
+    assert filled.extracted() == before, "the delta alone was enough"
+    assert _facts(filled) == _facts(empty)
+
+
 def test_a_shallow_clone_removes_no_pack(team: Team, tmp_path: Path) -> None:
     subprocess.run(
         ["git", "clone", "-q", "--depth=1", f"file://{team.origin.path}", tmp_path / "shallow"],
