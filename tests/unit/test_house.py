@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 2810,
-    "cli": 3010,
+    "cli": 3110,
     "edit": 1270,
     "extract": 1792,
     "filestate": 1745,
@@ -33,7 +33,7 @@ LINES = {
     "query": 20190,
     "refresh": 3980,
     "semantic": 2752,
-    "sharing": 2700,
+    "sharing": 2760,
     "store": 6016,
     "view": 1339,
     "web": 3730,
