@@ -140,6 +140,8 @@ def own(language: str, path: str) -> dict[Key, Definition]:
             and (inside[s.parent] or parent.kind in FUNCTIONS or (hidden and parent.exported))
         )
         name, scope = canonical(s.name), parent.kind if parent else ""
+        if parent and s.kind == "field" and re.search(r"\brecord \w", parent.signature):
+            scope = "record"
         found[name, s.line + 1] = Definition(
             name, s.line + 1, s.kind, scope, s.signature, partial, inside[-1]
         )
@@ -199,7 +201,7 @@ def canonical(name: str) -> str:
     name = name.strip("`'\"").removeprefix("r#").lstrip("@:")
     name = name[1:] if name[:1] == "$" and len(name) > 1 else name
     if re.match(r"operator\W", name) and not name.startswith("operator."):
-        return name.removeprefix("operator").strip()
+        return re.sub(r"\s+(?=\W)", "", name.removeprefix("operator").strip())
     last = re.split(r"::|[.:\\]", name)[-1].rstrip("?!=")
     return last or name
 

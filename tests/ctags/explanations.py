@@ -122,6 +122,8 @@ def explain(language: str, item: Definition) -> str:
         return "annotated, without a value"
     if language == "python" and item.text.startswith("self."):
         return "attribute set in __init__"
+    if language == "java" and item.scope == "record":
+        return "component of a record"
     if language == "rust" and item.scope in ("enum", "union"):
         return "field of a variant or a union"
     if language in ("c", "cpp") and re.match(r"[A-Z][A-Z0-9_]+\s*\(", item.text):

@@ -13,6 +13,7 @@ from gitindex.languages.syntax.exports import (
     read_exports,
 )
 from gitindex.languages.syntax.interface import surface_of
+from gitindex.languages.syntax.macros import define_macro_items
 from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.source import line_starts
 from gitindex.languages.syntax.sweep import sweep
@@ -36,7 +37,8 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     """Return symbols in file order, with their visibility from outside."""
     starts = line_starts(data)
     comments = _comments(captures)
-    exports = read_exports(data, captures, language)  # adds definitions
+    define_macro_items(captures)
+    exports = read_exports(data, captures, language)  # adds definitions, too
     found = sweep(data, captures, _attached(data, captures))
     details = Details(data, starts, comments)
     seen = _visible(found, data, exports, language)

@@ -48,6 +48,7 @@ MAX_KEY_DEPTH = 3
 MAX_PREFIX = 400
 """Longest prefix of a qualified name; deep nesting can make it as long as the file."""
 
+_LITERAL = compile_later(r'^operator ?"" ?(\w+)')
 _CALL_OPERATOR = compile_later(r"^(operator [^(]*?) ?\(.*")
 _OPERATOR = compile_later(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
 _TYPE_ARGUMENTS = compile_later(r"<.*>|\[.*\]|\s", re.DOTALL)
@@ -293,7 +294,11 @@ def _adapt_kind(scope: CapturedRange, outer: CapturedRange) -> None:
 
 
 def _plain_operator(text: str) -> str:
-    """Return a C++ operator's name without blanks, parameters or result; other text unchanged."""
+    """Return a C++ operator's or destructor's name without blanks, parameters or result."""
+    if text[:1] == "~":
+        return text.replace(" ", "")
+    if match := _LITERAL.match(text):
+        return f'operator""{match.group(1)}'
     if match := _OPERATOR.match(text):
         return "operator" + match.group(1).replace(" ", "")
     return _CALL_OPERATOR.sub(r"\1", text)

@@ -7,6 +7,33 @@ import pytest
 from gitindex.languages.syntax.extract import extract_facts
 
 CASES = {
+    "items in Rust's item macros": (
+        "rust",
+        "cfg_if! { if #[cfg(unix)] { pub fn a(x: u8) -> *const Foo { const L: u8 = 1; } struct P { z: u8 } }"
+        " }\n"
+        "lazy_static! { pub static ref X: u8 = 1; }\nbitflags! { pub struct Flags: u32 { const A = 1; } }\n"
+        "fn m() { quote! { fn local() {} } }\n",
+        "a P X Flags A m",
+    ),
+    "macros of C that declare": (
+        "c",
+        "DECLARE_HASHTABLE(table, 3);\nLIST_HEAD(head);\nDEFINE_PER_CPU(int, counter);\n"
+        "int f(void) { LIST_HEAD(x); }\n",
+        "table head f",
+    ),
+    "types of C that grammars know": ("c", "typedef unsigned char uint8_t;\n", "uint8_t"),
+    "members of C++ with blanks, and what names them twice": (
+        "cpp",
+        "struct __device_builtin__ __align__(16) H { ~ H(); operator const int *() const; };\n"
+        'H:: ~ H () { }\nfloat operator "" _e(const char*);\ntypedef int T, &U;\n'
+        "__device__ volatile int v = 1;\n",
+        'H H.~H H.operator const int * H.~H operator""_e T U v',
+    ),
+    "aliases of PHP": (
+        "php",
+        "<?php\nclass A { use T { foo as bar; baz as protected qux; } }\nclass_alias('A', 'B');\n",
+        "A A.bar A.qux B",
+    ),
     "several names of one attr_*": (
         "ruby",
         'class A\n  attr_accessor :one, :two\n  attr_reader :three, "four"\n  attr :five\nend\n',
@@ -62,6 +89,6 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_unusual_definitions(case: str) -> None:
-    language, text, wanted = CASES[case]
+    language, text, names = CASES[case]
     facts = extract_facts(text.encode(), language)
-    assert [symbol.qualified for symbol in facts.symbols] == wanted.split()
+    assert " ".join(symbol.qualified for symbol in facts.symbols) == names

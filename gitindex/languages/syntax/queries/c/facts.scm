@@ -16,7 +16,7 @@
 (parenthesized_declarator (identifier) @name)
 
 (type_definition) @def.type
-(type_definition declarator: (type_identifier) @name)
+(type_definition declarator: [(type_identifier) (primitive_type)] @name)
 (pointer_declarator declarator: (type_identifier) @name)
 (array_declarator declarator: (type_identifier) @name)
 (function_declarator declarator: (type_identifier) @name)
@@ -30,6 +30,14 @@
 (field_declaration declarator: (field_identifier) @name)
 (pointer_declarator declarator: (field_identifier) @name)
 (array_declarator declarator: (field_identifier) @name)
+; A call outside of functions is that of a macro: these declare what their one argument names, with a size.
+(translation_unit (expression_statement (call_expression
+  function: (identifier) @_declare
+  arguments: [
+    (argument_list . (identifier) @name .)
+    (argument_list . (identifier) @name . (number_literal) .)
+  ])
+  (#match? @_declare "^_*(DEFINE|DECLARE)_|_HEAD$")) @def.variable)
 (preproc_def name: (identifier) @name) @def.macro
 (preproc_function_def name: (identifier) @name) @def.macro
 [(parameter_list) (preproc_params)] @local

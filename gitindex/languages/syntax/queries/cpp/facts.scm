@@ -32,11 +32,15 @@
 (function_declarator declarator: [
   (field_identifier) @name
   (operator_name) @name.text
-  (destructor_name) @name
+  (destructor_name) @name.text
   (template_function name: (identifier) @name)
 ])
 (function_declarator declarator: (attributed_declarator [(identifier) @name (field_identifier) @name]))
-(function_definition declarator: (operator_cast) @name.text)
+(function_definition declarator: [
+  (operator_cast) @name.text
+  (qualified_identifier scope: (_) @receiver name: (operator_cast) @name.text)
+])
+(declaration declarator: (operator_cast) @name.text)
 (declaration declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
 (init_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
 (pointer_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
@@ -44,17 +48,17 @@
 (function_declarator declarator: (qualified_identifier scope: (_) @receiver name: [
   (identifier) @name
   (operator_name) @name.text
-  (destructor_name) @name
+  (destructor_name) @name.text
   (operator_cast) @name.text
   (template_function name: (identifier) @name)
   (qualified_identifier scope: (_) @receiver name: [
     (identifier) @name
     (operator_name) @name.text
-    (destructor_name) @name
-    (qualified_identifier scope: (_) @receiver name: [(identifier) @name (destructor_name) @name])
+    (destructor_name) @name.text
+    (qualified_identifier scope: (_) @receiver name: [(identifier) @name (destructor_name) @name.text])
   ])
 ]))
-(reference_declarator [(identifier) @name (field_identifier) @name])
+(reference_declarator [(identifier) @name (field_identifier) @name (type_identifier) @name])
 
 (using_declaration) @import
 

@@ -17,6 +17,11 @@
   function: (name) @_define
   arguments: (arguments . (argument [(string) @name.marked (encapsed_string) @name.marked]))
   (#eq? @_define "define")) @def.constant
+(function_call_expression
+  function: (name) @_define
+  arguments: (arguments . (_) . (argument [(string) @name.marked (encapsed_string) @name.marked]))
+  (#eq? @_define "class_alias")) @def.class
+(use_as_clause (name) @name .) @def.method
 [(anonymous_function) (arrow_function)] @local
 (object_creation_expression (anonymous_class)) @local
 [(if_statement) (try_statement)] @guard

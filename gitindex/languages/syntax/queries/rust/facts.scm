@@ -21,6 +21,7 @@
   (reference_type type: (type_identifier) @name)
 ]) @impl
 (impl_item trait: (_)) @impl.trait
+([(source_file (macro_invocation) @macro.items) (declaration_list (macro_invocation) @macro.items)])
 (closure_expression) @local
 (attribute_item) @attached
 [(line_comment) (block_comment)] @comment
