@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from errno import EFBIG, EINVAL, EISDIR, ENOENT, EOPNOTSUPP, EXDEV
+from errno import EFBIG, EINVAL, EISDIR, EOPNOTSUPP, EXDEV
 from stat import S_ISREG
 
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.system import descriptor_path, exchange, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""Of Linux's renameat2."""
 MOMENT_SECONDS = 2.0
 """A process of another container may look dead: its temporary is left alone for so long."""
 
@@ -74,11 +73,11 @@ def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None
                 _fill(fd, data, how)
                 if how.ready is not None:
                     how.ready()
-                exchange = _exchange() if how.existing and S_ISREG(os.lstat(path).st_mode) else None
+                exists = how.existing and S_ISREG(os.lstat(path).st_mode)
                 if not named:
-                    os.link(f"/proc/self/fd/{fd}", temp, dst_dir_fd=here, follow_symlinks=True)
+                    os.link(descriptor_path(fd) or "", temp, dst_dir_fd=here, follow_symlinks=True)
                     named = True
-                if exchange is None or not exchange(temp, path, here):
+                if not exists or not exchange(temp, path, here):
                     os.replace(temp, path, src_dir_fd=here)
             finally:
                 os.close(fd)
@@ -90,31 +89,13 @@ def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None
         os.close(here)
 
 
-def _exchange() -> Callable[[str, str, int], bool] | None:
-    """Return what puts a file in the place of one that exists, and removes that; None without such a call."""
-    try:
-        import ctypes  # lazily: most processes write nothing
-
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (ImportError, OSError, AttributeError):
-        return None
-
-    def exchange(temp: str, path: str, here: int) -> bool:
-        """False where the file system cannot do it; FileNotFoundError if `path` is gone."""
-        if call(here, os.fsencode(temp), AT_FDCWD, os.fsencode(path), RENAME_EXCHANGE) == 0:
-            os.unlink(temp, dir_fd=here)
-            return True
-        if ctypes.get_errno() == ENOENT:
-            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
-        return False
-
-    return exchange
-
-
 def _open_temporary(here: int, temp: str) -> tuple[int, bool]:
     """Open a new file in a folder: one without a name where the system has that; else True."""
     try:
-        return os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=here), False
+        if descriptor_path(here):  # without it no name could be given later
+            return os.open(
+                ".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600, dir_fd=here
+            ), False
     except (OSError, AttributeError) as error:
         if getattr(error, "errno", EOPNOTSUPP) not in (EOPNOTSUPP, EISDIR, EINVAL):
             raise
@@ -153,7 +134,7 @@ def sweep_temporaries(folder: str, keep_seconds: float) -> None:
 def _is_alive(temp: str) -> bool:
     """Whether the process that the temporary's name carries lives; where it carries none, yes."""
     pid = temp.removesuffix(".tmp").rpartition(".")[2].partition("-")[0]
-    return not pid.isdecimal() or os.path.exists(f"/proc/{pid}") or not os.path.exists("/proc/self")
+    return not pid.isdecimal() or is_alive(int(pid))
 
 
 def sync_dir(folder: str) -> None:

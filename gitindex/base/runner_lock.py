@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.light_types import Suppress
+from gitindex.base.system import (
+    EXCLUSIVE,
+    SHARED,
+    SIGKILL,
+    give_name,
+    name_of,
+    priority_of,
+    try_lock,
+    unlock,
+)
 from gitindex.base.worktree import Worktree
 
 ENDED = b"ended\n"
-SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 
 
 class NoLocks(GitIndexError):
@@ -51,11 +60,11 @@ class RunnerLock:
             if make:
                 raise
             return False
-        while not _try(fd, fcntl.LOCK_EX):
-            if not _try(fd, fcntl.LOCK_SH):  # exclusively held: by a runner
+        while not _try(fd, EXCLUSIVE):
+            if not _try(fd, SHARED):  # exclusively held: by a runner
                 os.close(fd)
                 return False
-            fcntl.flock(fd, fcntl.LOCK_UN)  # only a reader's glance was in the way
+            unlock(fd)  # only a reader's glance was in the way
             time.sleep(0.001 + os.urandom(1)[0] / 100_000)
         self._fd = fd
         self._refuse_locks_without_effect()
@@ -65,7 +74,7 @@ class RunnerLock:
         """Some network mounts grant every lock: two runners would write into each other's files."""
         other = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            if not _try(other, fcntl.LOCK_SH):
+            if not _try(other, SHARED):
                 return
         finally:
             os.close(other)
@@ -86,21 +95,18 @@ def is_held(path: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _try(fd, fcntl.LOCK_SH)
+        return not _try(fd, SHARED)
     finally:
         os.close(fd)
 
 
 def _try(fd: int, kind: int) -> bool:
     try:
-        fcntl.flock(fd, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return try_lock(fd, kind)
     except OSError as error:
         if error.errno in (ENOLCK, EOPNOTSUPP, ENOSYS):
             raise NoLocks from error
         raise
-    return True
 
 
 class advertised:  # noqa: N801 - not by contextlib: every prompt would import it
@@ -127,12 +133,9 @@ def advertise(anchor: Worktree) -> None:
     Into the file that is there: a runner that starts makes none, for the store may be being removed.
     """
     token = f"gix{os.urandom(6).hex()}"
-    try:
-        with open("/proc/self/comm", "w") as comm:
-            comm.write(token)
-        _write_alive(anchor, f"{os.getpid()} {token}\n".encode())
-    except OSError:
-        return  # not Linux, or no file: every hook starts a runner, and the lock decides
+    if give_name(token):  # else every hook starts a runner, and the lock decides
+        with Suppress(OSError):
+            _write_alive(anchor, f"{os.getpid()} {token}\n".encode())
 
 
 def end_polite_runner(anchor: Worktree) -> bool:
@@ -145,11 +148,9 @@ def end_polite_runner(anchor: Worktree) -> bool:
         with open(alive_file(anchor), "rb") as file:
             pid, _, token = file.read(200).decode("ascii", "replace").strip().partition(" ")
         number = int(pid)
-        with open(f"/proc/{number}/comm", "rb") as comm:
-            if not token or comm.read().decode("ascii", "replace").strip() != token:
-                return False
-        mine = os.getpriority(os.PRIO_PROCESS, 0)
-        if number == os.getpid() or os.getpriority(os.PRIO_PROCESS, number) <= mine:
+        if not token or name_of(number) != token:
+            return False
+        if number == os.getpid() or priority_of(number) <= priority_of(0):
             return False
         os.kill(number, SIGKILL)
         _write_alive(anchor, ENDED)

@@ -8,7 +8,6 @@ bytes back, unless every file has its new ones. A file that somebody changed sin
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import sys
@@ -22,6 +21,7 @@ from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.digest import sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import counted, safe_text
+from gitindex.base.system import try_lock
 from gitindex.base.worktree import Worktree
 
 _JOURNAL = "journal"
@@ -271,12 +271,11 @@ def _open(folder: str, make: bool) -> int | None:
                 continue
             return None
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not try_lock(fd):
+                os.close(fd)
+                return None
             if os.path.samestat(os.fstat(fd), os.stat(folder)):
                 return fd
-        except BlockingIOError:
-            os.close(fd)
-            return None
         except FileNotFoundError:
             pass
         except BaseException:

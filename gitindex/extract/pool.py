@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.system import cpu_of
 from gitindex.extract.frames import Reply, WorkRequest, pack, unpack
 from gitindex.extract.plain import CRASHED, SHORT, TIMED_OUT, quarantined
 from gitindex.git.command import clean_env
@@ -333,14 +334,8 @@ class _Limit:
 
 
 def _cpu_of(pid: int) -> tuple[float, bool]:
-    """Return a process's CPU seconds, and if it is in state R or D; wall time without /proc."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return time.monotonic(), True
-    ticks = int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK"), fields[0] in (b"R", b"D")
+    """Return a process's CPU seconds, and if it runs; wall time where the system does not tell."""
+    return cpu_of(pid) or (time.monotonic(), True)
 
 
 def _receive(fd: int, received: bytearray, limit: _Limit) -> Reply:

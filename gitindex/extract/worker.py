@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import time
 
-from gitindex.base.limits import lower_limit
+from gitindex.base.system import forbid_core_dumps, is_cpu_limited, limit_memory
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import SCOPES, WITHOUT_SCOPES, WorkRequest, pack, unpack
 from gitindex.extract.plain import SHORT, plain_facts
@@ -57,9 +56,8 @@ def _answer(request: WorkRequest) -> bytes:
 
 def main() -> int:
     """Serve until end of input; the first frame says that this process is able to."""
-    is_short = lower_limit(resource.RLIMIT_AS, MEMORY_BYTES) < MEMORY_BYTES
-    is_short |= resource.getrlimit(resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
-    lower_limit(resource.RLIMIT_CORE, 0)
+    is_short = limit_memory(MEMORY_BYTES) < MEMORY_BYTES or is_cpu_limited()
+    forbid_core_dumps()
     fault, _, about = os.environ.get(FAULT_VARIABLE, "").partition(":")
     needle, _, held_by = about.partition(":")
     source, sink = sys.stdin.buffer, sys.stdout.buffer

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
+from gitindex.base.system import spawn
 
 READ_BYTES = 1 << 18
 
@@ -109,13 +110,8 @@ class _BatchProcess:
         self._buffer = bytearray()
         child_in, self._in = os.pipe()
         self._out, child_out = os.pipe()
-        actions = [
-            (os.POSIX_SPAWN_DUP2, child_in, 0),
-            (os.POSIX_SPAWN_DUP2, child_out, 1),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ]
         try:
-            self._pid = os.posix_spawn(argv[0], argv, env, file_actions=actions)
+            self._pid = spawn(argv, env, child_in, child_out, None)
         except OSError as error:
             os.close(self._in)
             os.close(self._out)

@@ -6,6 +6,7 @@ import os
 import time
 
 from gitindex.base.atomic_file import write_atomic
+from gitindex.base.system import mounts
 
 TRUSTED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
 """File systems whose folders reliably change times and inode when an entry comes or goes."""
@@ -14,25 +15,21 @@ MAPPED = TRUSTED - {"tmpfs"}
 _LONG_AGO = 1_000_000_000
 UNKNOWN_SECONDS = 600.0
 """Age from which a file counts as read where no time of access is kept."""
-_MOUNTS = "/proc/self/mountinfo"
 
 
 def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
     """Is the whole work tree on one file system of these kinds?"""
-    try:
-        with open(_MOUNTS, "rb") as file:
-            mounts = [line.split() for line in file]
-    except OSError:
+    mounted = mounts()
+    if mounted is None:
         return False  # not Linux
-    here, best, kind = os.fsencode(root), b"", b""
-    for fields in mounts:
-        place = fields[4].decode("unicode_escape").encode("latin-1")
+    here, best, kind = os.fsencode(root), b"", ""
+    for place, its_kind in mounted:
         if place.startswith(here + b"/"):
             return False
         within = place == b"/" or here == place or here.startswith(place + b"/")
         if within and len(place) >= len(best):
-            best, kind = place, fields[fields.index(b"-") + 1]
-    return kind.decode() in kinds
+            best, kind = place, its_kind
+    return kind in kinds
 
 
 def write_unread(path: str, data: bytes) -> None:

@@ -8,15 +8,14 @@ import struct
 import threading
 import weakref
 
-from gitindex.base.atomic_file import read_small
 from gitindex.base.compiled import LIBRARY
+from gitindex.base.system import watches_allowed
 
 _EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name
 _LOST = 0x2000 | 0x4000 | 0x8000 | 0x0800 | 0x0400
 """Unmounted, overflow, no longer watched, moved, deleted: some folder may not be watched now."""
 _FOLDER, _CAME = 0x40000000, 0x100 | 0x80  # created or moved here
 _AT_ONCE = 1 << 18
-_LIMIT = "/proc/sys/fs/inotify/max_user_watches"
 SHARE = 4
 """At most one in four of the watches that the user may have."""
 
@@ -63,7 +62,9 @@ def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
 
     Other programs of the user need watches, too: there is none if it would take a large share.
     """
-    queue = None if folders.count(b"\0") > _allowed() // SHARE else event_queue(root, folders)
+    queue = (
+        None if folders.count(b"\0") > watches_allowed() // SHARE else event_queue(root, folders)
+    )
     return None if queue is None else FolderWatch(queue)
 
 
@@ -73,10 +74,3 @@ def event_queue(root: str, folders: bytes) -> int | None:
         return _watch_folders(os.fsencode(root), folders) if _watch_folders else None
     except OSError:
         return None  # a limit, or not Linux
-
-
-def _allowed() -> int:
-    try:
-        return int(read_small(_LIMIT) or b"0")
-    except (OSError, ValueError):
-        return 0  # not Linux

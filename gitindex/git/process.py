@@ -8,12 +8,12 @@ import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.system import SIGKILL, spawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TIMEOUT_S = 60.0
-SIGKILL = 9  # not imported from signal: half a millisecond of every prompt
 
 
 class TooMuchOutput(GitIndexError):
@@ -39,13 +39,8 @@ class Running:
         in_read = _filled_pipe(stdin)
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
-        actions = [
-            (os.POSIX_SPAWN_DUP2, in_read, 0),
-            (os.POSIX_SPAWN_DUP2, out_write, 1),
-            (os.POSIX_SPAWN_DUP2, err_write, 2),
-        ]
         try:
-            self._pid = os.posix_spawn(argv[0], [*argv], env, file_actions=actions)
+            self._pid = spawn(argv, env, in_read, out_write, err_write)
         except OSError as error:
             os.close(out_read)
             os.close(err_read)

@@ -9,6 +9,7 @@ import os
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.shipped import event_script
+from gitindex.base.system import command_of, name_of, parent_of
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.base.writer_version import is_served
 
@@ -81,17 +82,13 @@ def _ask_ancestors() -> tuple[str, int]:
     """Return the stage that pre-commit runs and the pid of git; "" and 0 if unknown."""
     stage, pid = "", os.getppid()
     for _ in range(MAX_ANCESTORS):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                words = file.read(1 << 16).split(b"\0")
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                name, _, rest = file.read(4096).partition(b"(")[2].rpartition(b")")
-        except OSError:
+        words = command_of(pid)
+        if words is None:
             break  # not Linux, or the first process
         stage = stage or _stage(words)
-        if name == b"git":
+        if name_of(pid) == "git":
             return stage, pid
-        pid = int(rest.split()[1])
+        pid = parent_of(pid)
     return stage, 0
 
 

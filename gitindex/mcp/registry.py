@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.system import lock
 
 VERSION = 1
 MAX_ROOTS = 1_000
@@ -70,7 +70,7 @@ class Registry:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         fd = os.open(os.path.join(self._folder, "lock"), flags, 0o600)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            lock(fd)
             yield
         finally:
             os.close(fd)

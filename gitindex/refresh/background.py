@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import resource
 import sys
 import time
 
-from gitindex.base.limits import lower_limit
 from gitindex.base.runner_lock import RunnerLock, advertise
+from gitindex.base.system import become_background, end_when_removed, try_lock
 from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
 MEMORY_BYTES = 8 << 30
+"""Of address space: maps of the largest packs and stores fit, a runaway does not take the machine."""
 SETTLE_SECONDS = 1.0
+"""Tools that clone, look and remove do so within a second."""
 MAX_SETTLE_SECONDS = 10.0
-
-
-def become_background() -> None:
-    """Detach: own session, no inherited descriptor or git environment, cwd `/`, low priority, umask 077."""
-    with contextlib.suppress(OSError):
-        os.setsid()
-    os.closerange(3, 4096)
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(null, fd)
-    if null > 2:
-        os.close(null)
-    os.chdir("/")
-    os.umask(0o077)
-    for name in [n for n in os.environ if n.startswith(("GIT_", "PYTHON"))]:
-        del os.environ[name]
-    with contextlib.suppress(OSError):
-        os.nice(10)
-    lower_limit(resource.RLIMIT_AS, MEMORY_BYTES)
+"""However busy the machine is: somebody may wait for the index."""
 
 
 def main() -> int:
@@ -45,13 +26,24 @@ def main() -> int:
     """
     common = canonical_root(sys.argv[1])
     root = canonical_root(sys.argv[2]) if sys.argv[2:] else ""
-    become_background()
+    become_background(MEMORY_BYTES)
     anchor = Worktree(root, common, common, "main")
     lock = RunnerLock(anchor.lock)
     if os.path.isdir(anchor.store) and _settle(anchor) and lock.acquire(make=_is_new(anchor)):
         advertise(anchor)
         _run(anchor, lock)
     return 0
+
+
+def end_with_repository(anchor: Worktree) -> None:
+    """End this process as soon as somebody removes its repository.
+
+    A file that it made then would make `rm -rf` fail, or come back. A runner may die at any moment, so
+    it does. Neither git nor gitindex removes these folders from a repository that stays.
+    """
+    folders = ("objects", "objects/pack", "refs", "gitindex/runner.alive")
+    kept = (f"gitindex/{name}" for name in ("spool", "taken", "progress", "failure", "shadow"))
+    end_when_removed(os.path.join(anchor.common_dir, name) for name in (*folders, *kept))
 
 
 def _settle(anchor: Worktree) -> bool:
@@ -68,13 +60,14 @@ def _settle(anchor: Worktree) -> bool:
     try:
         fd = os.open(spool, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not try_lock(fd):
+                return False  # another one waits
             while (age := _age_of_events(spool)) < settle_seconds():
                 time.sleep(max(0.0, settle_seconds() - age))
         finally:
             os.close(fd)
     except OSError:
-        return False  # another one waits, or the repository is gone
+        return False  # the repository is gone
     return os.path.isdir(spool)
 
 
@@ -135,12 +128,11 @@ def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.base.errors import GitIndexError
     from gitindex.refresh.log import Log
     from gitindex.refresh.reader_help import help_readers
-    from gitindex.refresh.removal_watch import end_with
     from gitindex.refresh.runner import Runner
     from gitindex.refresh.spool import Pace
     from gitindex.refresh.start import follow_up
 
-    end_with(anchor)
+    end_with_repository(anchor)
     runner = Runner(anchor, Pace(settle=settle_seconds()), lock=lock)
     try:
         if os.path.exists(_from_template(anchor)) and not os.path.exists(anchor.database):

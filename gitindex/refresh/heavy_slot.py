@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gitindex.base.escape import safe_text
+from gitindex.base.system import try_lock
 from gitindex.base.user_state import runtime_folder
 
 POLL_SECONDS = 0.1
-BACKGROUND_NICE = 10
 
 MAX_OWNER = 100
 """Bytes of the owner's name that are shown: the end of a path says more than its start."""
-
-
-def is_background() -> bool:
-    """Does this process run at the low priority of the background?"""
-    return os.getpriority(os.PRIO_PROCESS, 0) >= BACKGROUND_NICE
 
 
 @contextmanager
@@ -73,9 +67,6 @@ def _open_slot() -> int | None:
 
 def _try_lock(fd: int) -> bool:
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return try_lock(fd)
     except OSError:
         return True  # a file system without locks
-    return True

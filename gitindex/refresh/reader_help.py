@@ -11,11 +11,13 @@ import sys
 from collections.abc import Iterable
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.system import lower_priority
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.hidden_edits import note_compared
 from gitindex.git.shadow_writer import is_large, keep_shadow_index, pays
 from gitindex.git.worktree_probe import read_head_state
+from gitindex.refresh.background import end_with_repository
 from gitindex.refresh.start import forget, start_detached
 
 
@@ -41,10 +43,11 @@ def start_helper(worktree: Worktree) -> None:
 def main() -> int:
     """`python -I -m gitindex.refresh.reader_help <root>`."""
     os.umask(0o077)
-    with contextlib.suppress(OSError):
-        os.nice(10)
+    lower_priority()
     with contextlib.suppress(GitIndexError):
-        help_readers([worktree_at(sys.argv[1])])
+        worktree = worktree_at(sys.argv[1])
+        end_with_repository(worktree)
+        help_readers([worktree])
     return 0
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing, StoreError
+from gitindex.base.system import is_background
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
@@ -26,7 +27,7 @@ from gitindex.freshness.status_file import utc_now
 from gitindex.git.commit_objects import parents_may_differ
 from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
-from gitindex.refresh.heavy_slot import heavy_slot, is_background
+from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.public_folder import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope

@@ -3,7 +3,6 @@ process of its own that outlives the one that asked."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -12,12 +11,14 @@ import time
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, end_polite_runner, is_held
+from gitindex.base.system import lower_priority
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.hook_switch import is_enabled
 from gitindex.refresh import public_files
+from gitindex.refresh.background import end_with_repository
 from gitindex.refresh.log import Log
 from gitindex.refresh.reader_help import start_helper
 from gitindex.refresh.runner import RefreshRequest, Runner
@@ -157,9 +158,9 @@ def main() -> int:
     """`python -I -m gitindex.refresh.run <root> <kind> <reason> [<descriptor of the held lock>]`."""
     root, kind, reason, *held = sys.argv[1:]
     os.umask(0o077)
-    with contextlib.suppress(OSError):
-        os.nice(10)
+    lower_priority()
     worktree = worktree_at(root)
+    end_with_repository(worktree)
     lock = RunnerLock(worktree.lock, int(held[0]) if held else None)
     if lock.descriptor is not None:
         os.set_inheritable(lock.descriptor, False)  # our own children must not keep it

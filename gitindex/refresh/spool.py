@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_start
+from gitindex.base.system import is_alive
 from gitindex.base.worktree import Worktree
 
 MAX_BYTES = 1 << 16
@@ -117,18 +118,8 @@ class Committing:
     def any_left(self) -> bool:
         """Is one of them still there?"""
         now = time.monotonic()
-        self._until = {pid: t for pid, t in self._until.items() if now < t and _lives(pid)}
+        self._until = {pid: t for pid, t in self._until.items() if now < t and is_alive(pid)}
         return bool(self._until)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def note_taken(worktree: Worktree) -> None:

@@ -15,9 +15,10 @@ import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import RunnerLock, is_held
+from gitindex.base.system import become_background
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.backend import open_repository
-from gitindex.refresh.background import become_background
+from gitindex.refresh.background import MEMORY_BYTES
 from gitindex.refresh.log import Log
 from gitindex.semantic.jobs import SemanticRequest, run, show_status
 from gitindex.semantic.scip.trust import is_allowed_on_commit, read_trust
@@ -29,7 +30,7 @@ QUIET_SECONDS = 2.0
 def main() -> int:
     """`python -I -m gitindex.semantic.follow_up <root>`."""
     worktree = worktree_at(sys.argv[1])
-    become_background()
+    become_background(MEMORY_BYTES)
     lock = RunnerLock(os.path.join(worktree.store, f"semantic.{worktree.id}.wait"))
     if not (read_trust(worktree).allowed and is_allowed_on_commit(worktree) and lock.acquire()):
         return 0

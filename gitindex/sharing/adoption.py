@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.base.ownership import check_owner
+from gitindex.base.system import is_alive
 from gitindex.base.worktree import INCOMING, Worktree
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.extract.plan import is_present, reader_of
@@ -55,7 +56,8 @@ def incoming_folder(worktree: Worktree) -> Iterator[str]:
     parent = os.path.join(worktree.store, INCOMING)
     os.makedirs(parent, 0o700, exist_ok=True)
     for name in os.listdir(parent):
-        if not os.path.exists(f"/proc/{name.partition('-')[0]}"):
+        pid = name.partition("-")[0]
+        if not pid.isdecimal() or not is_alive(int(pid)):
             shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
     folder = os.path.join(parent, f"{os.getpid()}-{os.urandom(8).hex()}")
     os.mkdir(folder, 0o700)

@@ -19,7 +19,6 @@ the halves that they were written with, so that an older copy, or that of anothe
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from struct import unpack
@@ -27,6 +26,7 @@ from zlib import crc32
 
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, IntEnum, NamedTuple, Suppress
+from gitindex.base.system import EXCLUSIVE, SHARED, lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -244,7 +244,7 @@ class LogLock:
             if self._exclusive:
                 raise
             return self  # the store is being removed or is not writable: SQLite reports it
-        fcntl.flock(self._lock, fcntl.LOCK_EX if self._exclusive else fcntl.LOCK_SH)
+        lock(self._lock, EXCLUSIVE if self._exclusive else SHARED)
         return self
 
     def __exit__(self, *_: object) -> None:

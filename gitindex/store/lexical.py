@@ -18,6 +18,7 @@ from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
+from gitindex.base.system import descriptor_path
 from gitindex.languages.facts import FactsKey
 from gitindex.store.checksums import (
     MAX_LIST_BYTES,
@@ -518,7 +519,7 @@ def _utf8_name(path: str) -> Iterator[str]:
         return
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{fd}" if os.path.isdir("/proc/self/fd") else path
+        yield descriptor_path(fd) or path
     finally:
         os.close(fd)
 

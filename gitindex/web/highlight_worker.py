@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import signal
 import sys
 from functools import lru_cache
@@ -13,7 +12,7 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-from gitindex.base.limits import lower_limit
+from gitindex.base.system import forbid_core_dumps, limit_memory
 from gitindex.extract.frames import pack, unpack
 
 SECONDS = 2.0
@@ -76,8 +75,8 @@ def _known_lexer(name: str) -> Lexer | None:
 
 def serve() -> int:
     """Answer until end of input. The kernel kills a lexer that does not end."""
-    lower_limit(resource.RLIMIT_CORE, 0)
-    lower_limit(resource.RLIMIT_AS, MEMORY)
+    forbid_core_dumps()
+    limit_memory(MEMORY)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (frame := unpack(source.read)) is not None:
         signal.setitimer(signal.ITIMER_PROF, SECONDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.refusals import refusal, refused
+from gitindex.base.system import resident_bytes
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
@@ -178,15 +178,6 @@ class WebSession:
                     self._made.popitem(last=False)
             found: T = self._made[key]
             return found
-
-
-def resident_bytes() -> int:
-    """Return the memory of this process; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
 
 
 def _give_back() -> None:

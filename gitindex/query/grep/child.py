@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.limits import lower_limit
+from gitindex.base.system import forbid_core_dumps, limit_cpu
 from gitindex.extract.frames import pack, unpack
 from gitindex.git.command import clean_env
 from gitindex.query.grep.pattern import (
@@ -78,8 +77,8 @@ def _too_slow(path: bytes) -> GitIndexError:
 
 def serve() -> int:
     """Serve requests until end of input. Kernel limits end a search that takes too long."""
-    lower_limit(resource.RLIMIT_CPU, SECONDS_IN_ALL)
-    lower_limit(resource.RLIMIT_CORE, 0)
+    limit_cpu(SECONDS_IN_ALL)
+    forbid_core_dumps()
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     regexes: dict[GrepPattern, re.Pattern[str]] = {}
     while (frame := unpack(source.read)) is not None:

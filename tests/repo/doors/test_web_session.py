@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from gitindex.base.system import resident_bytes
 from gitindex.web import session as web_session
 from gitindex.web.frame import freshness_bar
 from gitindex.web.live import LATEST_SECONDS, LiveFeed, look
@@ -54,7 +55,7 @@ def test_a_server_that_has_grown_forgets_names(
     monkeypatch.setattr(web_session, "MAX_RESIDENT", 1)
     assert answers(session) == before
     assert session.names is not names
-    assert web_session.resident_bytes() > 1_000_000
+    assert resident_bytes() > 1_000_000
     session.rest()
 
 

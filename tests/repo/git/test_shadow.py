@@ -445,7 +445,7 @@ def test_a_lost_copy_is_not_missed(tree: Repo, loss: str, monkeypatch: pytest.Mo
 
 def test_doubt_means_no_copy(tree: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
-    monkeypatch.setattr("gitindex.git.file_system._MOUNTS", str(mounts))
+    monkeypatch.setattr("gitindex.base.system.MOUNTS", str(mounts))
     root = str(tree.path).replace(" ", "\\040")
     local = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
     for line, made in (
