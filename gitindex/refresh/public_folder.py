@@ -12,6 +12,7 @@ from io import FileIO
 from gitindex.base.atomic_file import sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_folder
+from gitindex.base.system import is_background
 from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE_FOLDERS, Worktree
 from gitindex.git.command import try_git
 from gitindex.git.index_file import surely_lacks
@@ -22,7 +23,11 @@ LITTER_SECONDS = 60.0
 REMOVAL_SECONDS = 0.2
 """Longer than `rm -rf` takes from the first of our files to their folder."""
 QUIET_SECONDS = 1.0
-"""Nothing appeared in or left a work tree's root and `.llmc/` for so long: nobody is removing them."""
+"""Nothing appeared in or left a folder of a work tree for so long: nobody is removing it."""
+BUSY_SECONDS = 10.0
+"""A build that writes all the time is no removal: none of an ordinary repository takes so long."""
+MAX_FOLDERS = 20_000
+"""Of a work tree that are looked at: a fifth of a second, once in the life of a clone."""
 PIECE = 1 << 16
 """Bytes of git's index that are read at first; then as many as were read so far."""
 _lacking: dict[str, tuple[int, ...]] = {}
@@ -113,18 +118,35 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
 
 
 def _is_being_removed(worktree: Worktree) -> bool:
-    """Is the work tree gone, or about to be? One that had the folder before was changed just now, when
-    somebody removed it: alone, or as the first of many."""
+    """Is the work tree gone, or about to be? Whoever removes one changes its folders all the time.
+
+    A process that a person waits for makes the folder at once where there was none before.
+    """
     if not os.path.isdir(os.path.dirname(worktree.stamp)):
         return True  # the store goes first
-    quiet = not os.path.exists(worktree.stamp)
-    with contextlib.suppress(FileNotFoundError):
-        while os.path.lexists(os.path.join(worktree.root, ".git")):
-            folders = (worktree.root, worktree.llmc)
-            changed = max(os.stat(path).st_mtime for path in folders if os.path.exists(path))
-            if quiet or not 0 <= time.time() - changed < QUIET_SECONDS:
+    at_once = not is_background() and not os.path.exists(worktree.stamp)
+    deadline = time.monotonic() + BUSY_SECONDS
+    while os.path.lexists(os.path.join(worktree.root, ".git")):
+        if at_once or _is_quiet(worktree.root) or time.monotonic() > deadline:
+            return False
+        time.sleep(QUIET_SECONDS / 10)
+    return True
+
+
+def _is_quiet(root: str) -> bool:
+    """Did nothing come into or leave the folders of a work tree for a while?"""
+    now, folders = time.time(), [root]
+    for number, folder in enumerate(folders):
+        if number >= MAX_FOLDERS:
+            break
+        try:
+            if 0 <= now - os.stat(folder).st_mtime < QUIET_SECONDS:
                 return False
-            time.sleep(QUIET_SECONDS / 10)
+            with os.scandir(folder) as entries:
+                inside = [e.path for e in entries if e.is_dir(follow_symlinks=False)]
+        except OSError:
+            return False  # it went while we looked
+        folders += [path for path in inside if os.path.basename(path) != ".git"]
     return True
 
 
