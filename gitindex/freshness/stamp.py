@@ -18,6 +18,7 @@ from gitindex.store.checksums import (
     GONE,
     META,
     Half,
+    LogLock,
     half_of_database,
     half_of_lexical,
     log_size,
@@ -94,6 +95,16 @@ def identify_store(worktree: Worktree) -> StoreIdentity:
         facts, log = Half(), 0  # somebody moves the log into the database
     lexical = half_of_lexical(worktree.lexical)
     return StoreIdentity(found.st_ino, found.st_size, log, facts, lexical)
+
+
+def identify_for_stamp(worktree: Worktree) -> StoreIdentity:
+    """The same for a stamp: while no transaction of another process ends.
+
+    SQLite commits the first transaction of a log that was moved before it cuts what is behind it: a stamp
+    from in between would name a size that the log never has again.
+    """
+    with LogLock(worktree.database, exclusive=True):
+        return identify_store(worktree)
 
 
 def read_stamp(path: str) -> Stamp | None:

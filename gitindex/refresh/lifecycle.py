@@ -21,7 +21,12 @@ from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe, prove
 from gitindex.freshness.pack_note import FILE as PACK_NOTE
-from gitindex.freshness.stamp import identify_store, publish_marker, read_stamp
+from gitindex.freshness.stamp import (
+    identify_for_stamp,
+    identify_store,
+    publish_marker,
+    read_stamp,
+)
 from gitindex.freshness.status_answer import status_envelope
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
@@ -111,7 +116,7 @@ def repair(worktree: Worktree) -> ManageResult:
         marker = _adoptable(worktree)
         refuse_tracked(worktree)
         ensure_folder(worktree)
-        publish_marker(worktree, marker, identify_store(worktree))
+        publish_marker(worktree, marker, identify_for_stamp(worktree))
         public_files.publish_status(worktree, marker)
         if observe(worktree).head_tree != marker.tree_id:
             public_files.mark_stale(worktree)

@@ -16,7 +16,13 @@ from gitindex.base.errors import (
 from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.stamp import StoreIdentity, identify_store, read_stamp, restamp
+from gitindex.freshness.stamp import (
+    StoreIdentity,
+    identify_for_stamp,
+    identify_store,
+    read_stamp,
+    restamp,
+)
 from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
@@ -63,7 +69,7 @@ class Session:
         try:
             if not os.path.exists(os.path.join(self.lexical_folder, META)):
                 self.lexical()  # an empty repository has an empty index, not none
-            return identify_store(self._anchor)
+            return identify_for_stamp(self._anchor)
         except FileNotFoundError:
             raise StoreReplaced from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from gitindex.freshness.stamp import (
     StampedRun,
     StoreIdentity,
     announce_run,
+    identify_for_stamp,
     identify_store,
     parse_stamp,
     read_stamp,
@@ -122,3 +124,18 @@ def test_git_fresh_leaves_the_judgement_of_a_log_to_python(quiet: Repo) -> None:
     assert quiet.gitindex("index").returncode == 0
     assert quiet.gitindex("verify", "--full").returncode == 0
     assert quiet.git("fresh") == "fresh\n"
+
+
+def test_a_stamp_is_made_between_transactions(quiet: Repo) -> None:
+    """SQLite commits into a log that was moved before it cuts it: the size in between is not kept."""
+    named: list[StoreIdentity] = []
+    stamper = Thread(target=lambda: named.append(identify_for_stamp(quiet.worktree)))
+    database = open_writer(quiet.worktree.database)
+    with database.write():
+        database.run("UPDATE names SET text='x' || text")
+        stamper.start()
+        stamper.join(0.05)
+        assert named == [], "it waits for the end of the transaction"
+    stamper.join()
+    assert named == [identify_store(quiet.worktree)]
+    database.close()
