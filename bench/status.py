@@ -11,7 +11,7 @@ from bench.harness import BARE_PYTHON, GITINDEX, Row, Used, round_robin, run, ti
 from bench.scratch import Bench, Repo, module_text, small_repo
 from gitindex.base.atomic_file import remove
 from gitindex.base.worktree import worktree_at
-from gitindex.refresh.reader_help import help_readers
+from gitindex.refresh.detached import help_readers
 
 ROUNDS = 25
 COMMITS = 9

@@ -15,7 +15,7 @@ from gitindex.base.runner_lock import RunnerLock
 from gitindex.extract.pool import Extractor
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.refresh.import_check import verify_part
+from gitindex.refresh.idle_work import verify_part
 from gitindex.sharing import packs
 from gitindex.sharing.adoption import Adopted
 from gitindex.sharing.pack_file import DATABASE, Manifest, sign, unpack, write_pack

@@ -12,6 +12,7 @@ from gitindex.base.system import (
     EXCLUSIVE,
     SHARED,
     SIGKILL,
+    end_when_removed,
     give_name,
     name_of,
     priority_of,
@@ -182,3 +183,14 @@ def _write_alive(anchor: Worktree, data: bytes) -> None:
 def alive_file(anchor: Worktree) -> str:
     """Where a runner says that it lives."""
     return os.path.join(anchor.store, "runner.alive")
+
+
+def end_with_repository(anchor: Worktree) -> None:
+    """End this process as soon as somebody removes its repository.
+
+    A file that it made then would make `rm -rf` fail, or come back. A runner may die at any moment, so
+    it does. Neither git nor gitindex removes these folders from a repository that stays.
+    """
+    folders = ("objects", "objects/pack", "refs", "gitindex/runner.alive")
+    kept = (f"gitindex/{name}" for name in ("spool", "taken", "progress", "failure", "shadow"))
+    end_when_removed(os.path.join(anchor.common_dir, name) for name in (*folders, *kept))

@@ -24,7 +24,7 @@ MAX_DESCRIPTOR = 4096
 """Descriptors that a hook may hand down are below it: git and shells open few."""
 MOUNTS = "/proc/self/mountinfo"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
-_ATTRIBUTES, _DELETED = 0x4, 0x400  # of inotify: an unlinked file changes its link count first
+_DELETED_SELF = 0x400  # of inotify
 
 
 # --- locks ---------------------------------------------------------------------------------------
@@ -258,7 +258,8 @@ def end_when_removed(paths: Iterable[str]) -> bool:
     """End this process and its children as soon as one of these files or folders is removed.
 
     By a signal that the kernel sends while it removes: no thread has to be scheduled first, and nobody
-    runs another instruction. Paths that are missing are left out. False where the system has no such thing.
+    runs another instruction. A path that is missing is left out, and one that somebody holds open lives until
+    it is closed. False where the system has no such thing.
     """
     library = _c_library()
     start, add = (getattr(library, f"inotify_{n}", None) for n in ("init1", "add_watch"))
@@ -268,7 +269,7 @@ def end_when_removed(paths: Iterable[str]) -> bool:
     if queue < 0:
         return False
     for path in paths:
-        add(queue, os.fsencode(path), _ATTRIBUTES | _DELETED)
+        add(queue, os.fsencode(path), _DELETED_SELF)
     fcntl.fcntl(queue, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(queue, fcntl.F_SETFL, fcntl.fcntl(queue, fcntl.F_GETFL) | os.O_ASYNC)
     return True

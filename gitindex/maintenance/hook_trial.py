@@ -21,8 +21,8 @@ from gitindex.git.command import clean_env, git_program
 from gitindex.install.hooks.block import render_file
 from gitindex.install.hooks.include import config_quote
 from gitindex.install.hooks.place import find_place
+from gitindex.refresh.detached import start_runner
 from gitindex.refresh.spool import waiting
-from gitindex.refresh.start import start_runner
 
 LOCK_WAIT_SECONDS = 20.0
 COMMIT_SECONDS = 60.0

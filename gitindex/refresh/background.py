@@ -6,8 +6,8 @@ import os
 import sys
 import time
 
-from gitindex.base.runner_lock import RunnerLock, advertise
-from gitindex.base.system import become_background, end_when_removed, try_lock
+from gitindex.base.runner_lock import RunnerLock, advertise, end_with_repository
+from gitindex.base.system import become_background, try_lock
 from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
 MEMORY_BYTES = 8 << 30
@@ -33,17 +33,6 @@ def main() -> int:
         advertise(anchor)
         _run(anchor, lock)
     return 0
-
-
-def end_with_repository(anchor: Worktree) -> None:
-    """End this process as soon as somebody removes its repository.
-
-    A file that it made then would make `rm -rf` fail, or come back. A runner may die at any moment, so
-    it does. Neither git nor gitindex removes these folders from a repository that stays.
-    """
-    folders = ("objects", "objects/pack", "refs", "gitindex/runner.alive")
-    kept = (f"gitindex/{name}" for name in ("spool", "taken", "progress", "failure", "shadow"))
-    end_when_removed(os.path.join(anchor.common_dir, name) for name in (*folders, *kept))
 
 
 def _settle(anchor: Worktree) -> bool:
@@ -126,11 +115,10 @@ def _seed(anchor: Worktree, lock: RunnerLock) -> None:
 
 def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.base.errors import GitIndexError
+    from gitindex.refresh.detached import follow_up, help_readers
     from gitindex.refresh.log import Log
-    from gitindex.refresh.reader_help import help_readers
     from gitindex.refresh.runner import Runner
     from gitindex.refresh.spool import Pace
-    from gitindex.refresh.start import follow_up
 
     end_with_repository(anchor)
     runner = Runner(anchor, Pace(settle=settle_seconds()), lock=lock)

@@ -32,13 +32,12 @@ from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.refresh import public_files
-from gitindex.refresh.outbox import TEAM_FILE
-from gitindex.refresh.public_folder import TrackedFolder, ensure_folder, refuse_tracked
+from gitindex.refresh.detached import TEAM_FILE, start_runner
+from gitindex.refresh.public_files import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.queue import KEEP_ENDED, read_history
 from gitindex.refresh.run import start_refresh
 from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
-from gitindex.refresh.start import start_runner
 from gitindex.store import mapping
 from gitindex.store.checksums import CheckLevel, damage_of_store
 from gitindex.store.connection import open_reader, open_writer

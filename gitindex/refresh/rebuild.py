@@ -21,7 +21,7 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
-from gitindex.refresh.public_folder import ensure_folder, is_ours, refuse_tracked, write_public
+from gitindex.refresh.public_files import ensure_folder, is_ours, refuse_tracked, write_public
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL

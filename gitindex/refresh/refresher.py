@@ -29,7 +29,7 @@ from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
-from gitindex.refresh.public_folder import TrackedFolder, ensure_folder, refuse_tracked
+from gitindex.refresh.public_files import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects

@@ -10,7 +10,12 @@ import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.ownership import check_owner
-from gitindex.base.runner_lock import RunnerLock, end_polite_runner, is_held
+from gitindex.base.runner_lock import (
+    RunnerLock,
+    end_polite_runner,
+    end_with_repository,
+    is_held,
+)
 from gitindex.base.system import lower_priority
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import Worktree, worktree_at
@@ -18,11 +23,9 @@ from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.hook_switch import is_enabled
 from gitindex.refresh import public_files
-from gitindex.refresh.background import end_with_repository
+from gitindex.refresh.detached import start_detached, start_helper, start_runner
 from gitindex.refresh.log import Log
-from gitindex.refresh.reader_help import start_helper
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.start import start_detached, start_runner
 from gitindex.refresh.worktree_writer import Report
 from gitindex.store.late_scopes import scopes_are_due
 from gitindex.store.scrub import full_scrub_due

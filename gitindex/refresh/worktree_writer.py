@@ -17,7 +17,7 @@ from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_status
-from gitindex.refresh import public_files, public_folder, spool
+from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService, is_forced
 from gitindex.refresh.refresher import Refresher
@@ -57,7 +57,7 @@ class WorktreeWriter:
 
     def recover(self) -> None:
         """Take over what a dead runner left half-way: its temporaries, its job, its events."""
-        quietly(public_folder.sweep_litter, self.worktree)
+        quietly(public_files.sweep_litter, self.worktree)
         ended = was_ended(self.worktree)
         for job in self._jobs().take_over_orphans(Layer.SYNTACTIC, ended):
             self._note_failure(job.error or "its runner died too often", job.head_at_enqueue)
@@ -123,8 +123,8 @@ class WorktreeWriter:
         if is_newer(proof):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
         check_folder(worktree.llmc, LLMC)
-        if public_folder.is_tracked(worktree):
-            raise public_folder.TrackedFolder
+        if public_files.is_tracked(worktree):
+            raise public_files.TrackedFolder
         public_files.note_progress(worktree, kind, "starting", None)
         notes = ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, self._session, notes, self._first)
@@ -236,7 +236,7 @@ class LongJobStatus:
 
     def _write(self) -> None:
         worktree = self._worktree
-        if self._over.wait(LONG_JOB_SECONDS) or not public_folder.may_make_folder(worktree):
+        if self._over.wait(LONG_JOB_SECONDS) or not public_files.may_make_folder(worktree):
             return
         if not self._over.is_set():
             rebuilding = IndexState.REBUILDING

@@ -23,7 +23,7 @@ from gitindex.git.backend import open_repository
 from gitindex.git.command import run_git, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
-from gitindex.refresh.late_scopes import derive_all
+from gitindex.refresh.idle_work import derive_all
 from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable

@@ -12,7 +12,7 @@ from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import run_git, try_git
-from gitindex.refresh.outbox import TEAM_FILE
+from gitindex.refresh.detached import TEAM_FILE
 from gitindex.sharing.server import SCHEMA_VERSION, Server, raw_connection
 
 

@@ -15,10 +15,10 @@ from gitindex.extract.pool import Extractor
 from gitindex.freshness.pack_note import read_pack_note
 from gitindex.git.command import run_git, try_git
 from gitindex.git.settings import user_setting
-from gitindex.refresh.import_check import verify_part
+from gitindex.refresh.detached import start_runner
+from gitindex.refresh.idle_work import verify_part
 from gitindex.refresh.run import refresh_now, take_lock
 from gitindex.refresh.runner import RefreshRequest
-from gitindex.refresh.start import start_runner
 from gitindex.sharing.adoption import (
     Adopted,
     adopt,

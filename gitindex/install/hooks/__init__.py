@@ -13,7 +13,7 @@ from gitindex.install.hooks.installation import (
     uninstall_for_user,
 )
 from gitindex.install.hooks.references import install_references
-from gitindex.refresh.start import start_runner
+from gitindex.refresh.detached import start_runner
 
 __all__ = [
     "EVENTS",

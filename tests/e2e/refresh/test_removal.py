@@ -17,7 +17,7 @@ from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness import status_file
 from gitindex.install.git_template import write_template
-from gitindex.refresh import public_files, public_folder
+from gitindex.refresh import public_files
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.scope import FULL
@@ -84,7 +84,7 @@ def test_i45_a_public_file_that_was_removed_is_made_again_only_where_nothing_els
 ) -> None:
     """`rm -rf` takes the stale status first, and the rest while a runner publishes."""
     worktree = quiet.worktree
-    monkeypatch.setattr(public_folder, "QUIET_SECONDS", 0.3)
+    monkeypatch.setattr(public_files, "QUIET_SECONDS", 0.3)
     os.unlink(worktree.stale_status)
     assert not os.path.exists(worktree.stale_status)
     if not alone:
@@ -96,10 +96,8 @@ def test_i45_a_public_file_that_was_removed_is_made_again_only_where_nothing_els
             if next(looks) == 5:
                 (quiet.path / ".git").rename(quiet.path / "gone")
 
-        monkeypatch.setattr("gitindex.refresh.public_folder.time.sleep", goes_on)
-    write = partial(
-        public_folder.write_public, worktree, worktree.stale_status, b"{}\n", make=False
-    )
+        monkeypatch.setattr("gitindex.refresh.public_files.time.sleep", goes_on)
+    write = partial(public_files.write_public, worktree, worktree.stale_status, b"{}\n", make=False)
     if alone:
         write()
         assert os.path.exists(worktree.stale_status)
@@ -117,7 +115,7 @@ def test_a3_a_short_job_writes_the_status_once(
     def note(worktree: Worktree, path: str, data: bytes, make: bool) -> None:
         if path == status_file.path_of(worktree.root):
             written.append(json.loads(data)["index_state"])
-        public_folder.write_public(worktree, path, data, make)
+        public_files.write_public(worktree, path, data, make)
 
     monkeypatch.setattr(public_files, "write_public", note)
     quiet.write("b.py", "y = 1\n")

@@ -111,7 +111,7 @@ def test_a_runner_that_lingers_reads_proofs_first_and_last(
         sleep(seconds)
 
     monkeypatch.setattr(worktree_writer, "prove", counted)
-    monkeypatch.setattr("gitindex.refresh.store_run.time.sleep", nap)
+    monkeypatch.setattr("gitindex.refresh.runner.time.sleep", nap)
     Runner(quiet.worktree, Pace(quiet=0.0, bound=0.0, linger=0.5)).serve()
     assert naps[0] == naps[3]
     assert len(proofs) > naps[3]

@@ -20,7 +20,7 @@ from gitindex.git.command import HARDENING
 from gitindex.git.index_file import SIZE, Unreadable, find_unchecked
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases
-from gitindex.refresh.public_folder import is_tracked
+from gitindex.refresh.public_files import is_tracked
 from tests.support import Repo, wait_for
 
 NEW = "def another():\n    return 42\n"

@@ -10,7 +10,7 @@ import pytest
 
 from gitindex.git.command import try_git
 from gitindex.git.index_file import surely_lacks
-from gitindex.refresh.public_folder import PIECE, _lacks_folder, is_tracked
+from gitindex.refresh.public_files import PIECE, _lacks_folder, is_tracked
 from tests.support import Repo
 
 NEAR = (
@@ -40,7 +40,7 @@ def _asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(args[0])
         return try_git(root, *args)
 
-    monkeypatch.setattr("gitindex.refresh.public_folder.try_git", noted)
+    monkeypatch.setattr("gitindex.refresh.public_files.try_git", noted)
     return asked
 
 

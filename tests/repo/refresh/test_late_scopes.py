@@ -19,11 +19,11 @@ from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.refresh import refresher
-from gitindex.refresh.late_scopes import derive_part
+from gitindex.refresh.detached import start_runner
+from gitindex.refresh.idle_work import derive_part
 from gitindex.refresh.run import wait_until_fresh
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import Pace
-from gitindex.refresh.start import start_runner
 from gitindex.sharing.create import create_pack
 from gitindex.store.connection import leave_log, open_reader
 from gitindex.store.late_scopes import scopes_are_due

@@ -19,7 +19,7 @@ from gitindex.freshness.status_file import (
     render_status,
     status_fields,
 )
-from gitindex.refresh import public_folder
+from gitindex.refresh import public_files
 from gitindex.refresh.lifecycle import clear
 from gitindex.refresh.refresher import Refresher
 from tests.support import TIMEOUT, Repo
@@ -107,7 +107,7 @@ def test_a4_clear_and_sweeping_leave_tracked_files(quiet: Repo) -> None:
     os.utime(quiet.path / ".llmc/.old.1-0.tmp", (1, 1))
     quiet.git("add", "-f", ".llmc")
     before = contents(quiet)
-    public_folder.sweep_litter(quiet.worktree)
+    public_files.sweep_litter(quiet.worktree)
     clear(quiet.worktree, quiet.worktree.root)
     assert contents(quiet) == before
     assert not Path(quiet.worktree.database).exists()

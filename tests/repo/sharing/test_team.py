@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.refresh.outbox import _is_waiting, drain_outbox
+from gitindex.refresh.detached import _is_waiting, drain_outbox
 from gitindex.sharing import membership, publish, team_questions
 from gitindex.sharing.server import Unavailable, connected
 from tests.packs import fill, quietly
