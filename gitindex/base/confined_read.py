@@ -63,12 +63,12 @@ class ConfinedRoot:
             if folder != self._fd:
                 os.close(folder)
         try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            data = _drain(fd, limit, min(1 << 20, max(1 << 12, found.st_size + 1)))
-            executable = bool(found.st_mode & stat.S_IXUSR)
-            return DiskFile(data, found.st_size, executable, found.st_mtime_ns)
+            data = _drain(fd, limit, min(1 << 20, max(1 << 12, status.st_size + 1)))
+            executable = bool(status.st_mode & stat.S_IXUSR)
+            return DiskFile(data, status.st_size, executable, status.st_mtime_ns)
         finally:
             os.close(fd)
 
@@ -87,11 +87,11 @@ def read_text(root: str, path: str, limit: int) -> bytes:
     shown = safe_text(path)
     try:
         with ConfinedRoot(root) as disk:
-            found = disk.read(os.fsencode(path), limit)
+            file = disk.read(os.fsencode(path), limit)
     except (OSError, ValueError) as error:
         raise GitIndexError(f"cannot read {shown}: {error}", code=Exit.USAGE) from error
-    if found is None:
+    if file is None:
         raise GitIndexError(f"no such file, or a link: {shown}", code=Exit.USAGE)
-    if found.size > limit:
+    if file.size > limit:
         raise GitIndexError(f"larger than {limit} bytes: {shown}")
-    return found.data
+    return file.data

@@ -20,13 +20,13 @@ def install_hint(extra: str) -> str:
     Every form resolves `gitindex[…]` against the copy that is installed, so it also works for one
     that came from a checkout or an address instead of a registry.
     """
-    wanted, prefix = f"'gitindex[{extra}]'", sys.prefix.replace(os.sep, "/")
+    package, prefix = f"'gitindex[{extra}]'", sys.prefix.replace(os.sep, "/")
     if "/pipx/venvs/" in prefix:
-        return f"pipx inject {os.path.basename(prefix)} {wanted}"
+        return f"pipx inject {os.path.basename(prefix)} {package}"
     if "/uv/archive-" in prefix:  # uvx: the environment is a cache entry
-        return f"uvx --from {wanted} gitindex …"
+        return f"uvx --from {package} gitindex …"
     if find_spec("pip") is None:  # environments of uv, of `uv tool` and of prek have none
-        return f"uv pip install --python {sys.executable} {wanted}"
+        return f"uv pip install --python {sys.executable} {package}"
     if os.environ.get("VIRTUAL_ENV", "") == sys.prefix:
-        return f"pip install {wanted}"
-    return f"{sys.executable} -m pip install {wanted}"
+        return f"pip install {package}"
+    return f"{sys.executable} -m pip install {package}"

@@ -25,12 +25,12 @@ else:
 
     def once(make):
         """A function without arguments that is run at most once."""
-        held = []
+        results = []
 
         def ask():
-            if not held:
-                held.append(make())
-            return held[0]
+            if not results:
+                results.append(make())
+            return results[0]
 
         return ask
 

@@ -72,17 +72,17 @@ class LoopbackRules(NamedTuple):
         """Named after the port: cookies do not tell ports of one host apart."""
         return f"gitindex-{self.port}"
 
-    def judge(self, asked: RequestFacts) -> HttpRefusal | None:
+    def judge(self, request: RequestFacts) -> HttpRefusal | None:
         """Refuse what no page of ours and no client of the user would send."""
-        if asked.host is None or asked.host.lower() not in self.hosts:
+        if request.host is None or request.host.lower() not in self.hosts:
             return HttpRefusal(421, "this host name is not served here")
-        if asked.method not in self.methods:
+        if request.method not in self.methods:
             return HttpRefusal(405, "this method is not allowed")
-        if asked.origin is not None and asked.origin.lower() not in {
+        if request.origin is not None and request.origin.lower() not in {
             f"http://{host}" for host in self.hosts
         }:
             return HttpRefusal(403, "requests from other origins are not answered")
-        if asked.fetch_site not in (None, "same-origin", "none"):
+        if request.fetch_site not in (None, "same-origin", "none"):
             return HttpRefusal(403, "requests from other sites are not answered")
         return None
 
@@ -102,43 +102,43 @@ class LoopbackGuard:
         """Answer one request, or pass it on."""
         if scope["type"] != "http":
             return  # no WebSocket is accepted
-        asked = read_facts(scope["method"], scope["headers"], scope["query_string"])
+        request = read_facts(scope["method"], scope["headers"], scope["query_string"])
         # A file that leads here is another site to the browser. Its holder knows the token.
-        if self._rules.judge(asked._replace(fetch_site=None)) is None and self._redeems(asked):
-            await self._admit(scope["path"], asked, send)
+        if self._rules.judge(request._replace(fetch_site=None)) is None and self._redeems(request):
+            await self._admit(scope["path"], request, send)
             self.redeemed()
             return
-        refused = self._rules.judge(asked)
-        if refused is None and not self._knows(asked):
+        refused = self._rules.judge(request)
+        if refused is None and not self._knows(request):
             refused = HttpRefusal(401, self._remedy())
         if refused is not None:
-            await _refuse(refused, asked.method, send)
+            await _refuse(refused, request.method, send)
             return
         await self._app(scope, receive, _with_headers(send))
 
-    def _knows(self, asked: RequestFacts) -> bool:
+    def _knows(self, request: RequestFacts) -> bool:
         if self._rules.browser:
-            return _same(asked.cookies.get(self._rules.cookie), self._session)
-        return _same(asked.bearer, self.token)
+            return _same(request.cookies.get(self._rules.cookie), self._session)
+        return _same(request.bearer, self.token)
 
-    def _redeems(self, asked: RequestFacts) -> bool:
+    def _redeems(self, request: RequestFacts) -> bool:
         """Is this the first request with the token? It is spent by that."""
-        given = dict(parse_qsl(asked.query)).get("token")
+        given = dict(parse_qsl(request.query)).get("token")
         if not self._unused or not _same(given, self.token):
             return False
         self._unused = False
         return True
 
-    async def _admit(self, path: str, asked: RequestFacts, send: Send) -> None:
+    async def _admit(self, path: str, request: RequestFacts, send: Send) -> None:
         """Give the browser its cookie, and the same address without the token.
 
         After a redirect of another site's request it would not send the cookie: a page of ours asks.
         """
-        rest = urlencode([pair for pair in parse_qsl(asked.query) if pair[0] != "token"])
+        rest = urlencode([pair for pair in parse_qsl(request.query) if pair[0] != "token"])
         to = ("/" + path.lstrip("/")) + (f"?{rest}" if rest else "")
         cookie = f"{self._rules.cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"set-cookie", cookie.encode()), (b"cache-control", b"no-store")]
-        if asked.fetch_site == "cross-site":
+        if request.fetch_site == "cross-site":
             page = redirect_page(to).encode("ascii", "ignore")
             await _respond(200, page, [*headers, (b"content-type", b"text/html")], send)
             return
@@ -159,17 +159,17 @@ def redirect_page(address: str) -> str:
 
 def read_facts(method: str, headers: Iterable[tuple[bytes, bytes]], query: bytes) -> RequestFacts:
     """The facts of a request in ASGI's form; the last of equal headers counts, a second Host none."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in headers:
         key = name.decode("latin-1").lower()
-        found[key] = "" if key == "host" and key in found else value.decode("latin-1")
-    scheme, _, bearer = found.get("authorization", "").partition(" ")
+        values[key] = "" if key == "host" and key in values else value.decode("latin-1")
+    scheme, _, bearer = values.get("authorization", "").partition(" ")
     return RequestFacts(
         method.upper(),
-        found.get("host"),
-        found.get("origin"),
-        found.get("sec-fetch-site"),
-        _cookies(found.get("cookie", "")),
+        values.get("host"),
+        values.get("origin"),
+        values.get("sec-fetch-site"),
+        _cookies(values.get("cookie", "")),
         bearer if scheme.lower() == "bearer" else None,
         query.decode("latin-1"),
     )

@@ -25,11 +25,11 @@ def check_owner(worktree: Worktree) -> None:
 def check_folder(path: str, name: str) -> bool:
     """Refuse anything but a real folder of this user. False if there is nothing at all."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return False
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise GitIndexError(f"{name} is not a folder", "move it away: gitindex writes there")
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise GitIndexError(f"{name} belongs to another user", "run gitindex as that user")
     return True

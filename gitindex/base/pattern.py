@@ -21,9 +21,9 @@ class LazyPattern:
     def __getattr__(self, name: str) -> Any:
         import re  # lazily: a prompt that needs no pattern pays for none
 
-        found = getattr(re.compile(*self.given), name)
-        setattr(self, name, found)
-        return found
+        method = getattr(re.compile(*self.given), name)
+        setattr(self, name, method)
+        return method
 
 
 def compile_later(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

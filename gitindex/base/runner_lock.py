@@ -37,10 +37,10 @@ class NoLocks(GitIndexError):
 class RunnerLock:
     """The exclusive lock of one store's runner."""
 
-    def __init__(self, path: str, held: int | None = None) -> None:
-        """`held`: a descriptor that holds the lock already, inherited from the process before."""
+    def __init__(self, path: str, descriptor: int | None = None) -> None:
+        """`descriptor`: one that holds the lock already, inherited from the process before."""
         self._path = path
-        self._fd = held
+        self._fd = descriptor
 
     @property
     def descriptor(self) -> int | None:

@@ -80,11 +80,11 @@ def is_cpu_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
 
 
-def _lower(kind: int, wanted: int) -> int:
+def _lower(kind: int, most: int) -> int:
     import resource
 
     inherited = [n for n in resource.getrlimit(kind) if n != resource.RLIM_INFINITY]
-    limit = min([wanted, *inherited])
+    limit = min([most, *inherited])
     resource.setrlimit(kind, (limit, limit))
     return limit
 

@@ -60,8 +60,8 @@ def change_files(worktree: Worktree, changes: list[FileChange]) -> None:
 
     Raises GitIndexError where a file is not as expected, OSError where the disk refuses.
     """
-    with _locked(worktree.edit) as held:
-        if not held:
+    with _locked(worktree.edit) as locked:
+        if not locked:
             raise GitIndexError(
                 "another edit is being written", "nothing was written; try again when it has ended"
             )
@@ -85,12 +85,12 @@ def undo_unfinished(worktree: Worktree) -> None:
     if not os.path.lexists(worktree.edit):
         return
     try:
-        with _locked(worktree.edit, make=False) as held:
-            told = _Edit(worktree).undo() if held else ""
+        with _locked(worktree.edit, make=False) as locked:
+            message = _Edit(worktree).undo() if locked else ""
     except OSError as error:
-        told = f"an interrupted edit cannot be undone: {error}"
-    if told:
-        sys.stderr.write(f"gitindex: {safe_text(told)}\n")
+        message = f"an interrupted edit cannot be undone: {error}"
+    if message:
+        sys.stderr.write(f"gitindex: {safe_text(message)}\n")
 
 
 class _State(Enum):
@@ -233,8 +233,8 @@ class _Edit:
     def _found(self, path: str) -> str | None:
         """Return the digest of a file in the work tree; None where there is no regular file."""
         with ConfinedRoot(self._root) as disk:
-            found = disk.read(os.fsencode(path), sys.maxsize)
-        return None if found is None else _digest(found.data)
+            file = disk.read(os.fsencode(path), sys.maxsize)
+        return None if file is None else _digest(file.data)
 
     def _at(self, path: str) -> str:
         return os.path.join(self._root, path)

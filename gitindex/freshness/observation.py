@@ -104,17 +104,17 @@ def prove(worktree: Worktree) -> CompletionProof:
     if proof.marker is None:
         return proof  # the marker of another program
     try:
-        found = read_small(worktree.stamp)
+        stamped = read_small(worktree.stamp)
         store = identify_store(worktree)
     except FileNotFoundError:
-        found = None
+        stamped = None
     except OSError as error:
         return _probe_failed(str(error))
-    if found is None:
+    if stamped is None:
         return CompletionProof(
             ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC, proof.marker
         )
-    stamp = parse_stamp(found)
+    stamp = parse_stamp(stamped)
     reason = _disagreement(proof, proof.marker, data, stamp, store)
     if reason is not None:
         return CompletionProof(ProofOutcome.STALE_LOCAL, reason)
@@ -161,8 +161,8 @@ def read_progress(worktree: Worktree) -> Progress | None:
         kind = BuildKind(str(fields.get("kind")))
     except ValueError:
         kind = BuildKind.REFRESH
-    told = (fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated"))
-    return Progress(kind, *told, fields.get("towards") == runtime_version())
+    details = (fields.get("phase"), fields.get("progressPct"), fields.get("lastUpdated"))
+    return Progress(kind, *details, fields.get("towards") == runtime_version())
 
 
 def read_failure(worktree: Worktree) -> Failure | None:

@@ -88,13 +88,13 @@ class Stamp(NamedTuple):
 def identify_store(worktree: Worktree) -> StoreIdentity:
     """The store that is there now. FileNotFoundError where either half of it is gone."""
     os.stat(os.path.join(worktree.lexical, META))
-    found = os.stat(worktree.database)
+    database = os.stat(worktree.database)
     facts = half_of_database(worktree.store)
     log = log_size(worktree.database, facts)
     if half_of_database(worktree.store) != facts:
         facts, log = Half(), 0  # somebody moves the log into the database
     lexical = half_of_lexical(worktree.lexical)
-    return StoreIdentity(found.st_ino, found.st_size, log, facts, lexical)
+    return StoreIdentity(database.st_ino, database.st_size, log, facts, lexical)
 
 
 def identify_for_stamp(worktree: Worktree) -> StoreIdentity:

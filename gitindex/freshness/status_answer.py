@@ -83,12 +83,12 @@ def _reader_status(
     worktree: Worktree, marker: CompletionMarker | None, verdict: Verdict
 ) -> StatusRecord:
     """The status as a reader derives it now; the stored one is for those who cannot."""
-    told = verdict.code in (Exit.GATED, Exit.ERROR)
+    explains = verdict.code in (Exit.GATED, Exit.ERROR)
     return StatusRecord(
         repo=safe_text(worktree.root),
         index_state=verdict.state,
         last_indexed_at=marker.completed_at if marker else "",
         last_indexed_commit=marker.head_commit if marker else None,
         schema_version=SCHEMA_VERSION,
-        last_error=verdict.why if told else None,
+        last_error=verdict.why if explains else None,
     )

@@ -29,13 +29,17 @@ def main() -> int:
     become_background(MEMORY_BYTES)
     anchor = Worktree(root, common, common, "main")
     lock = RunnerLock(anchor.lock)
-    if os.path.isdir(anchor.store) and _settle(anchor) and lock.acquire(make=_is_new(anchor)):
+    if (
+        os.path.isdir(anchor.store)
+        and _wait_until_quiet(anchor)
+        and lock.acquire(make=_is_new(anchor))
+    ):
         advertise(anchor)
         _run(anchor, lock)
     return 0
 
 
-def _settle(anchor: Worktree) -> bool:
+def _wait_until_quiet(anchor: Worktree) -> bool:
     """Leave a new repository alone until it has been quiet for a while. False: nothing to do here.
 
     Until then nothing is written, not even a lock file: whoever holds the lock of the spool folder

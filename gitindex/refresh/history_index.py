@@ -78,14 +78,14 @@ class _Walk:
     ) -> None:
         self._worktree, self._repo, self._history = worktree, repository, history
         self._extractor, self._report = extractor, report
-        self._held = history.held_blobs()
+        self._stored = history.held_blobs()
         self._extracted = 0
 
     def run(self) -> HistoryRun:
         commits = first_parents(self._worktree)
-        held = self._history.commits()
-        same = _common(held, commits)
-        if same < len(held):
+        stored = self._history.commits()
+        same = _common(stored, commits)
+        if same < len(stored):
             self._history.cut(same)
         rules = self._rules(commits[-1].tree) if commits else None
         for at in range(same, len(commits), BATCH_COMMITS):
@@ -94,7 +94,7 @@ class _Walk:
             assert rules is not None
             self._add(part, before, rules)
             self._report("history", 100.0 * (at + len(part)) / len(commits))
-        return HistoryRun(len(commits) - same, len(held) - same, self._extracted)
+        return HistoryRun(len(commits) - same, len(stored) - same, self._extracted)
 
     def _rules(self, tree: str) -> Policy:
         """HEAD's policy decides for the whole history: what is left out now is left out there."""
@@ -105,12 +105,14 @@ class _Walk:
         for commit in part:
             steps.append(self._step(commit, before, rules))
             before = commit.tree
-        wanted = {key: language for step in steps for key, language in step.languages.items()}
-        missing = {key: lang for key, lang in wanted.items() if key not in self._held}
+        languages = {key: language for step in steps for key, language in step.languages.items()}
+        missing = {key: lang for key, lang in languages.items() if key not in self._stored}
         self._extract(missing)
         with self._history.transaction():
             for step in steps:
-                changed = {path: key and self._held.get(key) for path, key in step.changed.items()}
+                changed = {
+                    path: key and self._stored.get(key) for path, key in step.changed.items()
+                }
                 self._history.add_commit(step.commit, changed)
 
     def _step(self, commit: HistoryCommit, before: str | None, rules: Policy) -> _Step:
@@ -130,13 +132,13 @@ class _Walk:
         return ((entry.path, entry) for entry in self._repo.entries(tree))
 
     def _extract(self, missing: dict[FactsKey, str]) -> None:
-        found: list[BlobHistory] = []
+        histories: list[BlobHistory] = []
         read = reader_of(self._repo)
         ordered = sorted(missing.items(), key=lambda item: item[1])
         for blob in extract_blobs(ordered, read, self._extractor, question=WITHOUT_SCOPES):
-            found.append(blob_history(blob))
-        self._held |= self._history.add_blobs(found)
-        self._extracted += len(found)
+            histories.append(blob_history(blob))
+        self._stored |= self._history.add_blobs(histories)
+        self._extracted += len(histories)
 
 
 def blob_history(blob: ExtractedBlob) -> BlobHistory:
@@ -171,8 +173,8 @@ def first_parents(worktree: Worktree) -> list[HistoryCommit]:
     return commits
 
 
-def _common(held: list[HistoryCommit], commits: list[HistoryCommit]) -> int:
+def _common(stored: list[HistoryCommit], commits: list[HistoryCommit]) -> int:
     """How many commits both have from the start."""
-    pairs = enumerate(zip(held, commits, strict=False))
+    pairs = enumerate(zip(stored, commits, strict=False))
     differs = (number for number, (a, b) in pairs if a.oid != b.oid)
-    return next(differs, min(len(held), len(commits)))
+    return next(differs, min(len(stored), len(commits)))

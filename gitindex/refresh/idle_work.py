@@ -44,13 +44,13 @@ def derive_part(anchor: Worktree, workers: Extractor, size: int = SCOPES_PART) -
         if worktree is None:
             return False
         due = next_late(session.database, size)
-        found: dict[int, bytes] = {}
+        scopes: dict[int, bytes] = {}
         tasks = _tasks(session.repository(worktree), due)
         for task, reply in workers.extract(tasks):
             if decode_facts(reply.payload) is None:  # else it is quarantined
-                found[due[task.key][0]] = reply.payload
+                scopes[due[task.key][0]] = reply.payload
         session.check_identity()
-        put_late(session.database, found, {blob_id for blob_id, _ in due.values()} - found.keys())
+        put_late(session.database, scopes, {blob_id for blob_id, _ in due.values()} - scopes.keys())
         return bool(next_late(session.database, 1))
     finally:
         session.close()
@@ -110,11 +110,11 @@ def write_pack_note(store: str, note: PackNote) -> None:
 
 def note_progress_of_imports(store: str, database: Database) -> None:
     """Record how many imported blobs are verified."""
-    held, note = imported_facts(database), read_pack_note(store)
-    if held is None:
+    progress, note = imported_facts(database), read_pack_note(store)
+    if progress is None:
         write_pack_note(store, PackNote(rejected=note.rejected))
     else:
-        write_pack_note(store, PackNote(*held, rejected=note.rejected))
+        write_pack_note(store, PackNote(*progress, rejected=note.rejected))
 
 
 def _verify(
@@ -126,40 +126,42 @@ def _verify(
     if worktree is None:
         return None, False
     repository = session.repository(worktree)
-    held = _next(database, repository, size)
-    if not held:
+    rows = _next(database, repository, size)
+    if not rows:
         note_progress_of_imports(anchor.store, database)
         return None, False
-    ids = {key: blob_id for key, (blob_id, _) in held.items()}
-    languages = {key: language for key, (_, language) in held.items()}
+    ids = {key: blob_id for key, (blob_id, _) in rows.items()}
+    languages = {key: language for key, (_, language) in rows.items()}
     check = FactsCheck(
         database, LexicalReader(anchor.lexical), False, lambda _phase, _percent: None
     )
-    found = check.compare(repository, workers, languages)
-    if wrong := _wrong(check, found):
+    comparison = check.compare(repository, workers, languages)
+    if wrong := _wrong(check, comparison):
         return signers_of(database, (ids[key] for key in sorted(wrong))), False
     with database.write():
-        mark_verified(database, (ids[key] for key in found.seen if key not in found.quarantined))
+        mark_verified(
+            database, (ids[key] for key in comparison.seen if key not in comparison.quarantined)
+        )
     note_progress_of_imports(anchor.store, database)
-    verified = len(found.seen) - len(found.quarantined)
+    verified = len(comparison.seen) - len(comparison.quarantined)
     return None, verified > 0 and imported_facts(database) is not None
 
 
-def _wrong(check: FactsCheck, found: Comparison) -> set[FactsKey]:
+def _wrong(check: FactsCheck, comparison: Comparison) -> set[FactsKey]:
     """Blobs whose facts differ; all of them if the lexical index has terms of none."""
-    wrong = found.differing()
-    if not wrong and not found.quarantined and check.other_terms(found.seen):
-        return set(found.seen)
+    wrong = comparison.differing()
+    if not wrong and not comparison.quarantined and check.other_terms(comparison.seen):
+        return set(comparison.seen)
     return wrong
 
 
 def _next(database: Database, repository: Repository, size: int) -> dict[FactsKey, tuple[int, str]]:
     """The next blobs that git has here: those a partial clone lacks cannot be derived."""
-    after, found = 0, dict[FactsKey, tuple[int, str]]()
-    while len(found) < size and (part := unverified(database, size, after)):
+    after, rows = 0, dict[FactsKey, tuple[int, str]]()
+    while len(rows) < size and (part := unverified(database, size, after)):
         after = max(blob_id for blob_id, _ in part.values())
-        found |= {key: row for key, row in part.items() if is_present(repository, key.oid)}
-    return dict(list(found.items())[:size])
+        rows |= {key: row for key, row in part.items() if is_present(repository, key.oid)}
+    return dict(list(rows.items())[:size])
 
 
 def _reject(anchor: Worktree, signers: list[str]) -> None:

@@ -17,7 +17,9 @@ from gitindex.store import mapping
 from gitindex.store.connection import Database, open_reader, open_writer
 
 MAX_ATTEMPTS = 3
+"""A job that kills its runner so often is given up: a crash that comes back is not the machine's."""
 KEEP_ENDED = 200
+"""Ended jobs of a worktree that `gitindex jobs` can show: a day of commits, 40 kB of the store."""
 FORCED = "reindex"
 """First word of the reason of a forced refresh: the queue remembers by it what was asked for."""
 SYNTACTIC = 0
@@ -152,7 +154,7 @@ class RefreshJobService:
         try:
             extracted = work(job)
         except (GitIndexError, OSError) as error:
-            self.fail(job, FailureReason.IO_ERROR, told(error))
+            self.fail(job, FailureReason.IO_ERROR, error_message(error))
         except (MemoryError, RuntimeError) as error:
             short = shortage(error)
             if short is None:
@@ -283,12 +285,12 @@ class RefreshJobService:
         )
 
     def _one(self, status: JobStatus, context_id: int) -> Job | None:
-        found = self._select("status=? AND context_id=?", status, context_id)
-        return found[0] if found else None
+        jobs = self._select("status=? AND context_id=?", status, context_id)
+        return jobs[0] if jobs else None
 
     def _get(self, job_id: int) -> Job | None:
-        found = self._select("id=?", job_id)
-        return found[0] if found else None
+        jobs = self._select("id=?", job_id)
+        return jobs[0] if jobs else None
 
     def _select(self, where: str, *values: object) -> list[Job]:
         sql = f"SELECT {_COLUMNS} FROM refresh_jobs WHERE worktree_id=? AND {where}"
@@ -339,8 +341,8 @@ def supersede_lost(database: Database, name: str) -> None:
             )
 
 
-def told(error: GitIndexError | OSError) -> str:
-    """An error in its own words, without its hint."""
+def error_message(error: GitIndexError | OSError) -> str:
+    """What an error says, without its hint."""
     if isinstance(error, GitIndexError):
         return error.message
     where = f": {error.filename}" if error.filename else ""

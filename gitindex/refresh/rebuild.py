@@ -37,19 +37,19 @@ ROOT = "root"
 class RebuildPlan(NamedTuple):
     """What a new store must hold: worktrees with the generation each has, and decisions."""
 
-    asked: Worktree
+    requested: Worktree
     reason: str
     generations: dict[Worktree, int]
     decided: list[tuple[object, ...]]
 
 
-def plan_rebuild(session: Session, asked: Worktree, reason: str) -> RebuildPlan | None:
+def plan_rebuild(session: Session, requested: Worktree, reason: str) -> RebuildPlan | None:
     """What a rebuild must keep; None if the store holds facts that cannot be derived here (SCIP, packs).
 
     And where a refresh would be refused: then it says why.
     """
     database = session.database
-    if is_newer(prove(asked)) or not is_ours(asked):
+    if is_newer(prove(requested)) or not is_ours(requested):
         return None
     for table in ("contexts", "pack_imports"):
         if database.row(f"SELECT 1 FROM {table} LIMIT 1"):
@@ -57,38 +57,38 @@ def plan_rebuild(session: Session, asked: Worktree, reason: str) -> RebuildPlan 
     generations = {}
     for name, worktree in session.worktrees().items():
         row = mapping.published(database, name)
-        if row is not None and (row.generation or name == asked.id):
+        if row is not None and (row.generation or name == requested.id):
             generations[worktree] = row.generation
-    return RebuildPlan(asked, reason, generations, decisions.dump(database))
+    return RebuildPlan(requested, reason, generations, decisions.dump(database))
 
 
 def rebuild(plan: RebuildPlan, report: Report) -> bool:
     """Build a new store and put it in place; False if that failed and the old store is unchanged."""
-    clear_building(plan.asked)
+    clear_building(plan.requested)
     try:
         _build(plan, report)
     except (GitIndexError, OSError):
-        clear_building(plan.asked)
+        clear_building(plan.requested)
         return False
     finally:
-        public_files.end_progress(plan.asked)
-    write_atomic(_inside(plan.asked, READY), b"")
-    finish_exchange(plan.asked)
-    Log(plan.asked.store).write("store rebuilt", root=plan.asked.root, status="completed")
-    remove(plan.asked.taken)  # what was asked for is done
+        public_files.end_progress(plan.requested)
+    write_atomic(_inside(plan.requested, READY), b"")
+    finish_exchange(plan.requested)
+    Log(plan.requested.store).write("store rebuilt", root=plan.requested.root, status="completed")
+    remove(plan.requested.taken)  # what was asked for is done
     return True
 
 
 def _build(plan: RebuildPlan, report: Report) -> None:
-    first = plan.asked._replace(beside=True)
-    public_files.note_progress(plan.asked, BuildKind.REINDEX, "starting", None)
+    first = plan.requested._replace(beside=True)
+    public_files.note_progress(plan.requested, BuildKind.REINDEX, "starting", None)
     os.mkdir(first.store, 0o700)
     public_files.create_store(first)
     session = Session(first)
     try:
         decisions.load(session.database, plan.decided)
-        notes = ProgressNotes(plan.asked, BuildKind.REINDEX, report)
-        with LongJobStatus(plan.asked, not os.path.isdir(plan.asked.llmc)):
+        notes = ProgressNotes(plan.requested, BuildKind.REINDEX, report)
+        with LongJobStatus(plan.requested, not os.path.isdir(plan.requested.llmc)):
             for worktree, generation in plan.generations.items():
                 _index(worktree, generation, session, plan, notes)
     finally:
@@ -101,7 +101,7 @@ def _index(
     beside = worktree._replace(beside=True)
     jobs: RefreshJobService = session.jobs(beside)
     mapping.set_generation(session.database, beside.id, generation)
-    reason = plan.reason if worktree.id == plan.asked.id else "store-rebuilt"
+    reason = plan.reason if worktree.id == plan.requested.id else "store-rebuilt"
     job_id = jobs.enqueue_refresh(FULL, reason).job_id
     refresher = Refresher(beside, session, notes, make_folder=True)
     job = jobs.claim(os.urandom(16).hex(), job_id)
@@ -168,7 +168,7 @@ def clear_building(worktree: Worktree) -> None:
         _remove_folder(worktree.store, BUILDING)
 
 
-def settle(worktree: Worktree) -> None:
+def finish_rebuild(worktree: Worktree) -> None:
     """Clean up after a killed process: finish an exchange that was ready, remove anything less."""
     if os.path.lexists(_inside(worktree)):
         check_folder(_inside(worktree), STORE)

@@ -57,7 +57,7 @@ class Plan(NamedTuple):  # not a dataclass: a runner that a hook starts cannot a
     head: Head
     gone: list[bytes]
     skipped: list[FileRow]
-    wanted: list[PlannedBlob]
+    blobs: list[PlannedBlob]
 
 
 class Run(NamedTuple):
@@ -103,10 +103,10 @@ class Refresher:
         for round_number in range(1, MAX_ROUNDS + 1):
             self._report("diff", None)
             plan = self._plan(self._repo.head(), scope)
-            held = self._extract(plan, scope, force and round_number == 1)
+            known = self._extract(plan, scope, force and round_number == 1)
             self._report("publish", None)
             announce_run(self._worktree, run_id, self._session.store_identity())
-            if self._publish(plan, held, Run(run_id, round_number == MAX_ROUNDS, force)):
+            if self._publish(plan, known, Run(run_id, round_number == MAX_ROUNDS, force)):
                 break
         self._prove(run_id)
         return self._extracted
@@ -133,7 +133,7 @@ class Refresher:
                 continue
             blob = classify(entry, rules, read)
             if blob.skip is None:
-                plan.wanted.append(blob)
+                plan.blobs.append(blob)
             else:
                 plan.skipped.append(_row(blob))
         return plan
@@ -154,9 +154,9 @@ class Refresher:
         return self._all_changes(base, head)
 
     def _all_changes(self, base: Published, head: Head) -> dict[bytes, Entry | None]:
-        held = {row.path for row in mapping.read_mapping(self._db, base.worktree_id)}
+        published = {row.path for row in mapping.read_mapping(self._db, base.worktree_id)}
         now: dict[bytes, Entry | None] = {e.path: e for e in self._repo.entries(head.tree)}
-        return now | dict.fromkeys(held - now.keys())
+        return now | dict.fromkeys(published - now.keys())
 
     def _absent(self, base: Published) -> dict[bytes, Entry | None]:
         """Paths whose blob was missing at the last refresh: it may be here now."""
@@ -165,8 +165,10 @@ class Refresher:
 
     def _quarantined(self, base: Published) -> dict[bytes, Entry | None]:
         """Paths whose parser died at the last refresh: they are tried once more."""
-        found = mapping.quarantined(self._db, base.worktree_id)
-        return {path: entry for path, (entry, cause) in found.items() if not cause.endswith(AGAIN)}
+        quarantined = mapping.quarantined(self._db, base.worktree_id)
+        return {
+            path: entry for path, (entry, cause) in quarantined.items() if not cause.endswith(AGAIN)
+        }
 
     def _policy(self, base: Published, changed: dict[bytes, Entry | None]) -> Policy:
         """The new tree's policy files: those already published, and those that changed."""
@@ -179,21 +181,21 @@ class Refresher:
 
     def _extract(self, plan: Plan, scope: RefreshScope, force: bool) -> dict[FactsKey, int]:
         """Extract what has no facts yet; returns the ids of blobs that already had facts."""
-        by_key = {wanted.key: wanted for wanted in reversed(plan.wanted)}
-        held = {} if force or self._blobs.is_unused() else self._blobs.ids(by_key)
+        by_key = {blob.key: blob for blob in reversed(plan.blobs)}
+        known = {} if force or self._blobs.is_unused() else self._blobs.ids(by_key)
         again = self._blobs.to_retry(by_key)
         self._tried_again |= bool(again)
-        held = {key: blob_id for key, blob_id in held.items() if key not in again}
-        missing = [wanted for key, wanted in by_key.items() if key not in held]
+        known = {key: blob_id for key, blob_id in known.items() if key not in again}
+        missing = [blob for key, blob in by_key.items() if key not in known]
         with self._polite(len(missing)):
             absent = self._ingest(self._ordered(missing, scope), again)
-        for wanted in plan.wanted:
-            if wanted.entry.oid in absent:
-                plan.skipped.append(_row(wanted._replace(skip=SkipReason.MISSING_BLOB)))
-        plan.wanted[:] = [w for w in plan.wanted if w.entry.oid not in absent]
-        return held
+        for blob in plan.blobs:
+            if blob.entry.oid in absent:
+                plan.skipped.append(_row(blob._replace(skip=SkipReason.MISSING_BLOB)))
+        plan.blobs[:] = [blob for blob in plan.blobs if blob.entry.oid not in absent]
+        return known
 
-    def _ingest(self, wanted: list[PlannedBlob], again: set[FactsKey]) -> set[str]:
+    def _ingest(self, missing: list[PlannedBlob], again: set[FactsKey]) -> set[str]:
         """Read, extract and ingest blobs; returns the ids of those that git does not have.
 
         Those of `again` were quarantined before. Where no blob of many can be parsed, nothing is
@@ -201,9 +203,9 @@ class Refresher:
         """
         absent: set[str] = set()
         quarantined = 0
-        blobs = ((blob.key, blob.language) for blob in wanted)
+        blobs = ((blob.key, blob.language) for blob in missing)
         read, extractor = reader_of(self._repo), self._session.extractor
-        late = len(wanted) >= LATE_SCOPES and not self._all_scopes
+        late = len(missing) >= LATE_SCOPES and not self._all_scopes
         question = WITHOUT_SCOPES if late else b""
         with Ingest(self._session, late_scopes=late) as ingest:
             for extracted in extract_blobs(blobs, read, extractor, absent.add, question):
@@ -214,7 +216,7 @@ class Refresher:
                         facts = extracted.facts._replace(reason=reason)
                         extracted = extracted._replace(facts=facts)
                 ingest.add(extracted)
-                self._report("extract", 100.0 * ingest.count / len(wanted))
+                self._report("extract", 100.0 * ingest.count / len(missing))
             if quarantined == ingest.count >= MANY_QUARANTINED:
                 raise ParsersUnavailable
         self._extracted += ingest.count
@@ -224,16 +226,21 @@ class Refresher:
         """Wait for the user's slot before heavy work; light work never does, nor what a person waits for."""
         if blobs < HEAVY_BLOBS or not is_background():
             return nullcontext()
-        told = "waiting for the index of {}"
-        return heavy_slot(self._worktree.root, lambda owner: self._report(told.format(owner), None))
 
-    def _ordered(self, wanted: list[PlannedBlob], scope: RefreshScope) -> list[PlannedBlob]:
+        def report(owner: str) -> None:
+            self._report(f"waiting for the index of {owner}", None)
+
+        return heavy_slot(self._worktree.root, report)
+
+    def _ordered(self, blobs: list[PlannedBlob], scope: RefreshScope) -> list[PlannedBlob]:
         """What the scope names comes first; nothing else depends on the scope."""
         if scope in (FULL, EMPTY):
-            return sorted(wanted, key=lambda w: w.language)  # a worker compiles few queries then
-        names = [os.fsdecode(w.entry.path) for w in wanted]
+            return sorted(
+                blobs, key=lambda blob: blob.language
+            )  # a worker compiles few queries then
+        names = [os.fsdecode(blob.entry.path) for blob in blobs]
         chosen = resolve_scope(scope, names, self._changed_at)
-        return sorted(wanted, key=lambda w: os.fsdecode(w.entry.path) not in chosen)
+        return sorted(blobs, key=lambda blob: os.fsdecode(blob.entry.path) not in chosen)
 
     def _changed_at(self, path: str) -> float | None:
         try:
@@ -241,12 +248,12 @@ class Refresher:
         except OSError:
             return None
 
-    def _publish(self, plan: Plan, held: dict[FactsKey, int], run: Run) -> bool:
+    def _publish(self, plan: Plan, known: dict[FactsKey, int], run: Run) -> bool:
         """The only publication point; False if HEAD moved and nothing was written.
 
         "Order of a publish" in docs/internals.md explains why the marker and the job come after it.
         """
-        rows = self._rows(plan, held)
+        rows = self._rows(plan, known)
         base = self._published()
         past = self._past(base, plan.head, run.force)
         with self._db.write():
@@ -258,9 +265,9 @@ class Refresher:
                 past = self._past(base, head, run.force)
             new = dict.fromkeys(plan.gone, "") | {row.path: row.oid for row in rows}
             was = history.before(self._db, base, new)
-            known = {path: one.path_id for path, one in was.items() if one.path_id is not None}
+            path_ids = {path: one.path_id for path, one in was.items() if one.path_id is not None}
             paths = mapping.replace_rows(
-                self._db, base.worktree_id, plan.gone, rows, is_policy_file, known
+                self._db, base.worktree_id, plan.gone, rows, is_policy_file, path_ids
             )
             if self._tried_again:
                 mapping.recount(self._db, base.worktree_id)
@@ -275,10 +282,10 @@ class Refresher:
             self._session.long_histories.add(base.worktree_id)
         return True
 
-    def _rows(self, plan: Plan, held: dict[FactsKey, int]) -> list[FileRow]:
-        """Rows of the new mapping: `held` are blobs whose ids are known."""
-        ids = held | self._blobs.ids(blob.key for blob in plan.wanted if blob.key not in held)
-        return plan.skipped + [_row(blob, ids[blob.key]) for blob in plan.wanted]
+    def _rows(self, plan: Plan, known: dict[FactsKey, int]) -> list[FileRow]:
+        """Rows of the new mapping: `known` are blobs whose ids are known."""
+        ids = known | self._blobs.ids(blob.key for blob in plan.blobs if blob.key not in known)
+        return plan.skipped + [_row(blob, ids[blob.key]) for blob in plan.blobs]
 
     def _index_mtime(self) -> float | None:
         try:
@@ -324,9 +331,9 @@ class Refresher:
         )
 
     def _published(self) -> Published:
-        found = mapping.published(self._db, self._worktree.id)
-        assert found is not None
-        return found
+        row = mapping.published(self._db, self._worktree.id)
+        assert row is not None
+        return row
 
     def _fingerprint_text(self) -> str:
         return json.dumps(self._fingerprint._asdict())

@@ -31,7 +31,7 @@ from gitindex.store.late_scopes import scopes_are_due
 from gitindex.store.scrub import full_scrub_due
 
 LOCK_WAIT_SECONDS = 600.0
-LOOK_SECONDS = 1.0
+"""Longer than the first index of the largest repository that was measured takes."""
 
 
 class Turn:
@@ -131,17 +131,32 @@ def _try_refresh(
 
 
 def _watch(worktree: Worktree, report: Report, turn: Turn) -> bool:
-    """Wait for a running job by its progress note, which is cheaper to read than the work tree.
+    """Wait until the runner publishes something or ends; False if the time is up.
 
-    False if the time is up.
+    By a few cheap calls: to observe the index takes git, 2 % of a core at one look a second.
     """
-    until = time.monotonic() + LOOK_SECONDS
+    before = _traces(worktree)
     while turn.pause():
-        told = read_progress(worktree) if is_held(worktree.lock) else None
-        if told is None or time.monotonic() > until:
+        if not is_held(worktree.lock) or _traces(worktree) != before:
             return True
-        report(told.phase or "", told.progress_pct)
+        if progress := read_progress(worktree):
+            report(progress.phase or "", progress.progress_pct)
     return False
+
+
+def _traces(worktree: Worktree) -> list[tuple[int, int] | None]:
+    """What changes when a runner publishes, fails or takes events, and when HEAD moves."""
+    head = os.path.join(worktree.git_dir, "HEAD")
+    paths = (worktree.stamp, worktree.marker, worktree.failure, worktree.spool, worktree.taken)
+    return [_trace(path) for path in (*paths, head)]
+
+
+def _trace(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def start_refresh(worktree: Worktree, kind: BuildKind, reason: str) -> subprocess.Popen[bytes]:
@@ -150,21 +165,21 @@ def start_refresh(worktree: Worktree, kind: BuildKind, reason: str) -> subproces
     try:
         if lock.acquire():
             public_files.note_progress(worktree, kind, "starting", None)
-        held = () if lock.descriptor is None else (lock.descriptor,)
-        arguments = worktree.root, kind, reason, *map(str, held)
-        return start_detached("gitindex.refresh.run", *arguments, pass_fds=held)
+        descriptors = () if lock.descriptor is None else (lock.descriptor,)
+        arguments = worktree.root, kind, reason, *map(str, descriptors)
+        return start_detached("gitindex.refresh.run", *arguments, pass_fds=descriptors)
     finally:
         lock.release()
 
 
 def main() -> int:
     """`python -I -m gitindex.refresh.run <root> <kind> <reason> [<descriptor of the held lock>]`."""
-    root, kind, reason, *held = sys.argv[1:]
+    root, kind, reason, *descriptors = sys.argv[1:]
     os.umask(0o077)
     lower_priority()
     worktree = worktree_at(root)
     end_with_repository(worktree)
-    lock = RunnerLock(worktree.lock, int(held[0]) if held else None)
+    lock = RunnerLock(worktree.lock, int(descriptors[0]) if descriptors else None)
     if lock.descriptor is not None:
         os.set_inheritable(lock.descriptor, False)  # our own children must not keep it
     try:

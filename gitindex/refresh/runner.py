@@ -22,8 +22,8 @@ from gitindex.git.worktree_probe import read_head_state
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.detached import drain_outbox
 from gitindex.refresh.log import Log
-from gitindex.refresh.queue import anything_queued, supersede_lost, told
-from gitindex.refresh.rebuild import plan_rebuild, rebuild, settle
+from gitindex.refresh.queue import anything_queued, error_message, supersede_lost
+from gitindex.refresh.rebuild import finish_rebuild, plan_rebuild, rebuild
 from gitindex.refresh.session import (
     Session,
     forget_notes,
@@ -35,7 +35,7 @@ from gitindex.refresh.worktree_writer import (
     Failures,
     Report,
     WorktreeWriter,
-    quietly,
+    ignore_errors,
     status_lags,
 )
 from gitindex.store.checksums import CheckLevel
@@ -62,12 +62,12 @@ class StoreRun:
         self._log = Log(anchor.store)
         self._committing = spool.Committing()
 
-    def recover(self, asked: Worktree | None = None) -> None:
+    def recover(self, requested: Worktree | None = None) -> None:
         """Take over what a dead runner left half-way, in every worktree."""
         for writer in self._writers():
             with self._unless_removed(writer.worktree):
-                if asked is None or asked.id != writer.worktree.id:
-                    quietly(
+                if requested is None or requested.id != writer.worktree.id:
+                    ignore_errors(
                         public_files.end_progress, writer.worktree
                     )  # else it is the note of the process that asks
                 writer.recover()
@@ -286,7 +286,7 @@ class Runner:
             time.sleep(PAUSE_SECONDS)
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:
-        settle(self._anchor)
+        finish_rebuild(self._anchor)
         built = request is not None and request.force and self._build_anew(request)
         session = self._open_store(request)
         try:
@@ -294,7 +294,7 @@ class Runner:
             if request is None:
                 run.recover()
             else:
-                run.recover(asked=request.worktree)
+                run.recover(requested=request.worktree)
                 if not built:
                     run.serve_request(request.worktree, request.reason, request.force)
             run.serve_events()
@@ -316,7 +316,7 @@ class Runner:
         session = self._open_store(request)
         try:
             run = StoreRun(self._anchor, session, self._pace, self._report, self._failures)
-            run.recover(asked=request.worktree)
+            run.recover(requested=request.worktree)
             run.note_request(request.worktree, request.reason)
             plan = plan_rebuild(session, request.worktree, request.reason)
         finally:
@@ -342,8 +342,10 @@ class Runner:
         """The public status says what failed before any job could: the store, or HEAD itself."""
         worktree = request.worktree if request else self._anchor
         make = request is not None  # else the repository may be being removed
-        quietly(public_files.note_failure, worktree, told(error), None)
-        quietly(public_files.write_state, worktree, IndexState.ERROR, told(error), make)
+        ignore_errors(public_files.note_failure, worktree, error_message(error), None)
+        ignore_errors(
+            public_files.write_state, worktree, IndexState.ERROR, error_message(error), make
+        )
 
     def _anything_waiting(self) -> bool:
         """Without the lock: are there events, queued jobs, or a status that a late hook renamed?"""

@@ -111,12 +111,12 @@ class Session:
 
     def worktrees(self) -> dict[str, Worktree]:
         """Every worktree of this store that is still there, by id."""
-        found = {}
+        worktrees = {}
         for name in mapping.known_roots(self.database).keys() | _spooled(self._anchor):
             worktree = self.locate(name)
             if worktree is not None:
-                found[name] = worktree
-        return found
+                worktrees[name] = worktree
+        return worktrees
 
     def lost_worktrees(self) -> list[str]:
         """Worktrees with unfinished jobs that are not there any more."""
@@ -125,8 +125,8 @@ class Session:
     def locate(self, name: str) -> Worktree | None:
         """Where a worktree is now: as last known, as git's own files say, or as our starter said."""
         known = mapping.known_roots(self.database).get(name)
-        told = _git_says(self._anchor.common_dir, name)
-        for root in filter(None, (known, *told, self._anchor.root)):
+        by_git = _git_says(self._anchor.common_dir, name)
+        for root in filter(None, (known, *by_git, self._anchor.root)):
             try:
                 worktree = worktree_at(root)
             except GitIndexError:

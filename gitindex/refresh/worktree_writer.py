@@ -57,7 +57,7 @@ class WorktreeWriter:
 
     def recover(self) -> None:
         """Take over what a dead runner left half-way: its temporaries, its job, its events."""
-        quietly(public_files.sweep_litter, self.worktree)
+        ignore_errors(public_files.sweep_litter, self.worktree)
         ended = was_ended(self.worktree)
         for job in self._jobs().take_over_orphans(Layer.SYNTACTIC, ended):
             self._note_failure(job.error or "its runner died too often", job.head_at_enqueue)
@@ -83,7 +83,7 @@ class WorktreeWriter:
             self._run_job(jobs, job_id, force or again)
             ran = True
         if not ran:
-            self._settle(jobs)
+            self._publish_if_idle(jobs)
         return ran
 
     def why_refresh(self, whole: bool) -> str | None:
@@ -114,7 +114,7 @@ class WorktreeWriter:
             run_id = os.urandom(16).hex()
             job = jobs.run_job(job_id, run_id, lambda job: self._refresh(job, proof, force))
         finally:
-            quietly(public_files.end_progress, self.worktree)
+            ignore_errors(public_files.end_progress, self.worktree)
         assert job is not None, "only the holder of the lock claims"
         self._conclude(jobs, job)
 
@@ -150,9 +150,9 @@ class WorktreeWriter:
             self._failures.heads.add((self.worktree.id, job.head_at_enqueue))
         elif job.status is not JobStatus.COMPLETED:
             time.sleep(RETRY_SECONDS * job.attempts)
-        self._settle(jobs)
+        self._publish_if_idle(jobs)
 
-    def _settle(self, jobs: RefreshJobService) -> None:
+    def _publish_if_idle(self, jobs: RefreshJobService) -> None:
         """With an empty queue, forget the events that were taken and publish `fresh` if it is."""
         if not jobs.has_work(Layer.SYNTACTIC):
             remove(self.worktree.taken)
@@ -181,7 +181,7 @@ class WorktreeWriter:
             state = IndexState.ERROR
             public_files.write_state(self.worktree, state, message, make=self._first)
 
-        quietly(note)
+        ignore_errors(note)
 
     def _scope(self) -> RefreshScope:
         """Where the difference is now: a hint for the order of work, never a limit to it."""
@@ -240,7 +240,7 @@ class LongJobStatus:
             return
         if not self._over.is_set():
             rebuilding = IndexState.REBUILDING
-            quietly(public_files.write_state, worktree, rebuilding, None, self._make_folder)
+            ignore_errors(public_files.write_state, worktree, rebuilding, None, self._make_folder)
 
 
 class ProgressNotes:
@@ -273,7 +273,7 @@ def _may_say_fresh(worktree: Worktree, proof: CompletionProof) -> bool:
     return proven and not has_pending(worktree) and (failure is None or failure.commit is None)
 
 
-def quietly(action: Callable[..., None], *args: object) -> None:
+def ignore_errors(action: Callable[..., None], *args: object) -> None:
     """A note that cannot be written must not hide the failure it is about."""
     with contextlib.suppress(OSError, GitIndexError):
         action(*args)
