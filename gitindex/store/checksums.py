@@ -154,9 +154,11 @@ def log_size(path: str, half: Half) -> int:
 
     It is the size of its log; one begun in this state, in place of one that was moved, counts as longer.
     """
-    begun = _tag_in_log(path) == log_tag(half)
     with Suppress(FileNotFoundError):
-        return os.stat(f"{path}-wal").st_size + begun * _BEGUN
+        size = os.stat(
+            f"{path}-wal"
+        ).st_size  # first: a log begun after it is shorter, and no cut one
+        return size + (_tag_in_log(path) == log_tag(half)) * _BEGUN
     return 0
 
 

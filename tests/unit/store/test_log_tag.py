@@ -167,6 +167,28 @@ def test_a_log_of_another_order_of_bytes_is_valid(path: str) -> None:
     assert swapped == checksums._log_sum("<", b"\1\0\0\0\2\0\0\0", (0, 0)) == (1, 3)
 
 
+def test_a_log_that_is_begun_while_it_is_measured_is_no_shorter(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = open_writer(path), open_writer(path)
+    for text in ("one", "two", "three"):
+        note(first, text)
+    first.close()
+    state, left = half(path), log_size(path, half(path))
+    read_tag = checksums._tag_in_log
+
+    def begin_after(log: str) -> int:
+        tag = read_tag(log)
+        note(second, "four")
+        return tag
+
+    monkeypatch.setattr(checksums, "_tag_in_log", begin_after)
+    assert log_size(path, state) >= left
+    monkeypatch.undo()
+    assert os.stat(f"{path}-wal").st_size < left
+    second.close()
+
+
 def test_a_log_that_is_begun_anew_counts_as_longer(path: str) -> None:
     """Two writers: one moves the log of both, and the other begins it anew in the same state."""
     first, second = open_writer(path), open_writer(path)
