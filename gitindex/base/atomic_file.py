@@ -12,6 +12,7 @@ from gitindex.base.system import descriptor_path, exchange, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+from zlib import crc32
 
 MOMENT_SECONDS = 2.0
 """A process of another container may look dead: its temporary is left alone for so long."""
@@ -197,3 +198,14 @@ def _discard(temp: str, dir_fd: int) -> None:
         os.unlink(temp, dir_fd=dir_fd)
     except OSError:
         return  # the original error is the one to tell
+
+
+def add_checksum(data: bytes) -> bytes:
+    """The bytes to write: a line with the checksum, then the data."""
+    return b"%08x\n%s" % (crc32(data), data)
+
+
+def strip_checksum(stored: bytes | None) -> bytes | None:
+    """The data of what `add_checksum` made; None for anything else."""
+    said, _, data = (stored or b"").partition(b"\n")
+    return data if said == b"%08x" % crc32(data) else None

@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import Observation, observe
-from gitindex.freshness.pack_note import PackNote, read_pack_note
+from gitindex.freshness.status_file import PackNote, read_pack_note
 from gitindex.freshness.verdict import NEVER, Verdict, judge
 from gitindex.git.hook_switch import is_enabled
 
@@ -34,7 +34,7 @@ def show_status(
     verdict = judge(seen)
     edited = len(seen.head.dirty) if clean else 0
     if form == "json":
-        from gitindex.freshness.status_answer import status_envelope  # lazily: not for a prompt
+        from gitindex.freshness.envelope import status_envelope  # lazily: not for a prompt
 
         envelope = status_envelope(worktree, seen, verdict, path)
         envelope |= {"clean": not edited} if clean else {}

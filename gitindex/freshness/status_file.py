@@ -1,4 +1,6 @@
-"""The public status file of one worktree for outside readers. gitindex itself never trusts it."""
+"""Small files that say how an index is: the public status, which gitindex itself never trusts, and the
+store's note of packs for `status`, which opens no database.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from gitindex.base.vocabulary import IndexState
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
+
 
 FOLDER = ".llmc"
 FILE_NAME = "rag_index_status.json"
@@ -147,3 +150,29 @@ class _Rules:
     parse_float = staticmethod(_finite)
     parse_int = int
     parse_constant = staticmethod(_reject)
+
+
+FILE = "packs.json"
+
+
+class PackNote(NamedTuple):
+    """Blobs that packs brought, how many were verified, and whose packs were found wrong."""
+
+    imported: int = 0
+    verified: int = 0
+    signer: str = ""
+    rejected: tuple[str, ...] = ()  # signers; '' for a pack without a signature
+
+
+def read_pack_note(store: str) -> PackNote:
+    """The note, or an empty one. A damaged note says nothing: the database decides."""
+    try:
+        fields = parse_object(read_small(os.path.join(store, FILE))) or {}
+    except OSError:
+        fields = {}
+    try:
+        rejected = tuple(str(signer) for signer in fields.get("rejected", ()))
+        imported, verified = int(fields.get("imported", 0)), int(fields.get("verified", 0))
+        return PackNote(imported, verified, str(fields.get("signer", "")), rejected)
+    except (TypeError, ValueError):
+        return PackNote()

@@ -17,8 +17,7 @@ import os
 from itertools import chain
 from struct import iter_unpack
 
-from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.checked_note import add_checksum, strip_checksum
+from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.atomic_file import read_small
-from gitindex.base.checked_note import add_checksum, strip_checksum
+from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.atomic_file import read_small, write_atomic
-from gitindex.base.ownership import check_owner
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import Worktree, check_owner
 
 RECORD = "consent"
 """Note in the store: how this clone was opted in, and which messages its user has seen."""

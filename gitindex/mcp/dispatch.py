@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.refusals import refusal, refused
+from gitindex.base.output import refusal, refused
 from gitindex.base.vocabulary import ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
 from gitindex.freshness.marker import CompletionProof

@@ -9,9 +9,8 @@ from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
-from gitindex.base.worktree import Worktree, find_worktree, worktree_at
+from gitindex.base.worktree import Worktree, check_owner, find_worktree, worktree_at
 from gitindex.freshness.gate import (
     RETRY_MS,
     GateInput,

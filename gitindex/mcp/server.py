@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from gitindex import __version__
-from gitindex.base.refusals import refusal
+from gitindex.base.output import refusal
 from gitindex.base.user_state import state_folder
 from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import Answer, McpTool, call, content_of

@@ -26,8 +26,7 @@ from gitindex.query.grep.engines import search_disk, search_texts
 from gitindex.query.grep.pattern import GrepPattern, LineLimits, ParsedPattern, understand
 from gitindex.store.entities import Filter
 from gitindex.store.text_index import candidates
-from gitindex.view.fallback import served_or_scanned
-from gitindex.view.live_scan import fallback_envelope, live_files
+from gitindex.view.live_scan import fallback_envelope, live_files, served_or_scanned
 from gitindex.view.overlay import WORKTREE
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 

@@ -39,7 +39,7 @@ LINES = 1_000
 def ask(here: Here, asked: Params) -> GrepAnswer:
     """Return the lines; for people from the files on disk, if there is no index."""
     from gitindex.query.grep.grep import grep, scan
-    from gitindex.view.fallback import served_or_scanned
+    from gitindex.view.live_scan import served_or_scanned
 
     wanted, documents = _query(here, asked), _documents(asked)
 

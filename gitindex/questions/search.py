@@ -32,7 +32,7 @@ def ask(here: Here, asked: Params) -> SearchAnswer:
     """Search the index; for people the files on disk, if there is none."""
     from gitindex.query.search.query_text import Filters, read_filters
     from gitindex.query.search.search import search
-    from gitindex.view.fallback import served_or_scanned
+    from gitindex.view.live_scan import served_or_scanned
 
     query = asked["query"]
     flags = {word: asked[name] for word, name in FILTERS.items()}

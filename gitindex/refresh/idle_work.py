@@ -17,7 +17,7 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.plan import is_present, reader_of
 from gitindex.extract.pool import Extractor, Task
-from gitindex.freshness.pack_note import FILE, PackNote, read_pack_note
+from gitindex.freshness.status_file import FILE, PackNote, read_pack_note
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.refresh.log import Log

@@ -10,24 +10,23 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import read_small, remove
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.tree_edit import undo_unfinished
 from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOutcome, ProofOutcome
-from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree
+from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree, check_owner
 from gitindex.base.writer_version import VERSION
+from gitindex.freshness.envelope import status_envelope
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe, prove
-from gitindex.freshness.pack_note import FILE as PACK_NOTE
 from gitindex.freshness.stamp import (
     identify_for_stamp,
     identify_store,
     publish_marker,
     read_stamp,
 )
-from gitindex.freshness.status_answer import status_envelope
+from gitindex.freshness.status_file import FILE as PACK_NOTE
 from gitindex.freshness.status_file import parse_object, path_of, utc_now
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git

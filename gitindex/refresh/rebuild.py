@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import GitIndexError
-from gitindex.base.ownership import STORE, check_folder
 from gitindex.base.vocabulary import BuildKind
-from gitindex.base.worktree import BUILDING, READY, Worktree, worktree_at
+from gitindex.base.worktree import BUILDING, READY, STORE, Worktree, check_folder, worktree_at
 from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files

@@ -9,7 +9,6 @@ import sys
 import time
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.ownership import check_owner
 from gitindex.base.runner_lock import (
     RunnerLock,
     end_polite_runner,
@@ -18,7 +17,7 @@ from gitindex.base.runner_lock import (
 )
 from gitindex.base.system import lower_priority
 from gitindex.base.vocabulary import BuildKind, IndexState
-from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.base.worktree import Worktree, check_owner, worktree_at
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.hook_switch import is_enabled

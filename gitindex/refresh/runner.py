@@ -15,8 +15,8 @@ from gitindex.base.errors import GitIndexError, StoreError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import EditScope, IndexState, Layer
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.pack_note import read_pack_note
 from gitindex.freshness.stamp import read_stamp
+from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.hook_switch import note_switch
 from gitindex.git.worktree_probe import read_head_state
 from gitindex.refresh import public_files, spool

@@ -13,8 +13,7 @@ from gitindex.base.errors import (
     OlderSchema,
     StoreReplaced,
 )
-from gitindex.base.ownership import STORE, check_folder
-from gitindex.base.worktree import Worktree, worktree_at
+from gitindex.base.worktree import STORE, Worktree, check_folder, worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.stamp import (
     StoreIdentity,

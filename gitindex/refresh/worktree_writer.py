@@ -10,10 +10,9 @@ from collections.abc import Callable
 
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
-from gitindex.base.ownership import check_folder
 from gitindex.base.runner_lock import was_ended
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
-from gitindex.base.worktree import LLMC, Worktree
+from gitindex.base.worktree import LLMC, Worktree, check_folder
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_status

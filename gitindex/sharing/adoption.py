@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
-from gitindex.base.ownership import check_owner
 from gitindex.base.system import is_alive
-from gitindex.base.worktree import INCOMING, Worktree
+from gitindex.base.worktree import INCOMING, Worktree, check_owner
 from gitindex.extract.extraction import ExtractedBlob
 from gitindex.extract.plan import is_present, reader_of
 from gitindex.extract.terms import document_text
 from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.pack_note import read_pack_note
+from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Repository
 from gitindex.git.settings import user_setting

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import GitIndexError, NotIndexed
 from gitindex.base.worktree import Worktree
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.pack_note import read_pack_note
+from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.command import run_git, try_git
 from gitindex.git.settings import user_setting
 from gitindex.refresh.detached import start_runner

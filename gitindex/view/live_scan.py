@@ -1,14 +1,15 @@
-"""The files on disk, for an answer without an index: tracked and new ones, under the policy."""
+"""Answers without a usable index: files on disk, tracked and new, under the policy. Creates nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from gitindex.base.confined_read import ConfinedRoot
+from gitindex.base.errors import StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import FreshnessState, SkipReason
+from gitindex.base.vocabulary import FreshnessState, GateStatus, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
@@ -16,6 +17,8 @@ from gitindex.freshness.envelope import freshness_object
 from gitindex.git.command import read_blobs, run_git
 from gitindex.git.interface import Entry
 from gitindex.git.worktree_probe import read_head_state
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import NOW, TreeChoice
 
 FALLBACK = "LOCAL_FALLBACK"
 """The `source` of an answer that was made without an index."""
@@ -70,3 +73,35 @@ def _entry(record: bytes) -> Entry:
     meta, path = record.split(b"\t", 1)
     mode, oid, _stage = meta.split(b" ")
     return Entry(path, int(mode, 8), oid.decode())
+
+
+Answer = TypeVar("Answer", bound=Mapping[str, Any])
+
+
+def served_or_scanned(
+    ask: TreeChoice,
+    serve: Callable[[], Answer],
+    scan: Callable[[str], Answer],
+    upgraded: bool = False,
+) -> Answer:
+    """Return the index's answer, or a live scan's answer with the gate's envelope under `gate`.
+
+    A closed gate is raised, not scanned around, while an index is being built, must be rebuilt,
+    or a strict answer is required; a scan never answers for another tree. `upgraded`: also scan if
+    the index was made by another version of gitindex, for people who should not wait for a rebuild.
+    """
+    try:
+        return serve()
+    except GateClosed as closed:
+        missing = closed.envelope["status"] == GateStatus.NOT_INDEXED
+        if ask != NOW or not (missing or (upgraded and closed.outdated)):
+            raise
+        return cast("Answer", {**scan(closed.envelope["message"]), "gate": closed.envelope})
+    except (StoreError, OSError) as error:
+        if ask != NOW:
+            raise
+        message = str(error)
+        if isinstance(error, StoreError):
+            message = f"{error.message}; {error.hint}" if error.hint else error.message
+        gate = {"status": "error", "message": message}
+        return cast("Answer", {**scan(message), "gate": gate})

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import EditScope
+from gitindex.freshness.envelope import status_envelope
 from gitindex.freshness.observation import Observation, observe
-from gitindex.freshness.status_answer import status_envelope
 from gitindex.freshness.verdict import judge
 from gitindex.web.frame import freshness_bar
 from gitindex.web.session import WebSession

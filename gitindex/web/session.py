@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.refusals import refusal, refused
+from gitindex.base.output import refusal, refused
 from gitindex.base.system import resident_bytes
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory

@@ -23,7 +23,7 @@ from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.search import search
 from gitindex.query.symbols import SymbolQuery, list_symbols
 from gitindex.store import checksums
-from gitindex.view.fallback import served_or_scanned
+from gitindex.view.live_scan import served_or_scanned
 from gitindex.view.tree import NOW, TreeView, open_tree
 from tests.support import Repo
 from tests.torture import Clock

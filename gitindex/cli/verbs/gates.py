@@ -201,7 +201,7 @@ def _with_index(worktree: Worktree, ask: Callable[[], A]) -> A:
 
 def _build_index(worktree: Worktree) -> None:
     """Index HEAD in the foreground: a fresh clone and CI have no index, an old one is brought up to date."""
-    from gitindex.base.ownership import check_owner
+    from gitindex.base.worktree import check_owner
     from gitindex.cli.progress import progress_bar
     from gitindex.refresh.run import refresh_now
     from gitindex.refresh.runner import RefreshRequest

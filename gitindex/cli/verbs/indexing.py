@@ -11,9 +11,8 @@ from typing import Any
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ManageOutcome
-from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.printing import CommandReply, print_reply
 from gitindex.cli.shown_path import shown_path
 from gitindex.cli.terminal import say

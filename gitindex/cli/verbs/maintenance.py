@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import counted
-from gitindex.base.ownership import check_owner
-from gitindex.base.worktree import find_worktree
+from gitindex.base.worktree import check_owner, find_worktree
 from gitindex.cli.printing import CommandReply
 from gitindex.cli.progress import progress_bar
 from gitindex.install.hooks import start_runner

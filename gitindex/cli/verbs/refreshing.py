@@ -10,9 +10,8 @@ import sys
 from contextlib import suppress
 
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
-from gitindex.base.ownership import check_owner
 from gitindex.base.vocabulary import ProofOutcome
-from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
 from gitindex.freshness.gate import STALE_CREATE

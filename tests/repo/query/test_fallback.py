@@ -17,7 +17,7 @@ from gitindex.query.grep.grep import GrepQuery, scan
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.search.live import search_live
 from gitindex.query.search.query_text import Filters
-from gitindex.view.fallback import served_or_scanned
+from gitindex.view.live_scan import served_or_scanned
 from gitindex.view.tree import NOW, TreeChoice
 from tests.support import Repo
 

@@ -24,7 +24,7 @@ from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import Pace, append_event
 from gitindex.store import checksums
 from gitindex.store.scrub import check_store
-from gitindex.view.fallback import served_or_scanned
+from gitindex.view.live_scan import served_or_scanned
 from gitindex.view.tree import NOW, open_tree
 from tests.mcp_client import make_quiet
 from tests.support import Repo

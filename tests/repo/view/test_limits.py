@@ -13,8 +13,8 @@ from gitindex.base.vocabulary import EditScope
 from gitindex.extract import policy
 from gitindex.extract.policy import MAX_POLICY_BYTES, MAX_TEXT_BYTES, of_tree
 from gitindex.freshness import envelope
+from gitindex.freshness.envelope import status_envelope
 from gitindex.freshness.observation import observe
-from gitindex.freshness.status_answer import status_envelope
 from gitindex.freshness.verdict import judge
 from gitindex.git import trees
 from gitindex.git.interface import TREE, Entry
