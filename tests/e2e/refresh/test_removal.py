@@ -111,11 +111,12 @@ def test_a3_a_short_job_writes_the_status_once(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
+    write_public = public_files.write_public
 
     def note(worktree: Worktree, path: str, data: bytes, make: bool) -> None:
         if path == status_file.path_of(worktree.root):
             written.append(json.loads(data)["index_state"])
-        public_files.write_public(worktree, path, data, make)
+        write_public(worktree, path, data, make)
 
     monkeypatch.setattr(public_files, "write_public", note)
     quiet.write("b.py", "y = 1\n")
