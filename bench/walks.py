@@ -39,7 +39,7 @@ count(main)
 _CALL = """
 from gitindex.mcp.dispatch import call
 from gitindex.mcp.server import open_state
-from gitindex.mcp.tool_table import make_tools
+from gitindex.mcp.question_tools import make_tools
 state = open_state(".")
 tool = next(tool for tool in make_tools() if tool.name == "search_codebase")
 call(state, tool, {"query": "first"})  # what a server does once

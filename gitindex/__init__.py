@@ -12,7 +12,7 @@ except ImportError:
     sys.stderr.write("gitindex: a POSIX system is needed\n  hint: on Windows use WSL\n")
     raise SystemExit(4) from None  # here, because every command and every runner passes this line
 
-__version__ = "0.1.0"
+from gitindex.base.version import __version__ as __version__
 
 TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name
 

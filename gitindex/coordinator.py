@@ -89,7 +89,8 @@ class IndexCoordinator:
 
     def get_symbol(self, name: str, path: str | None = None) -> Answer | None:
         """Return the definition that a name most likely means, or None."""
-        found = self._symbols(name, (path,) if path else (), 1)["symbols"]
+        root = self.worktree.root
+        found = self._symbols(name, (inside_root(root, root, path),) if path else (), 1)["symbols"]
         return found[0] if found else None
 
     def get_references(self, symbol: str | Mapping[str, Any], context: str | None = None) -> Answer:
@@ -126,8 +127,8 @@ class IndexCoordinator:
         return self._run(RefreshRequest(self.worktree, "reindex", force=True))
 
     def _symbols(self, name: str, below: tuple[str, ...], limit: int) -> Answer:
-        asked: dict[str, Any] = {"name": name, "exact": True, "limit": limit}
-        answers = [self._answer(SYMBOLS, **asked, below=folder) for folder in below or ("",)]
+        params: dict[str, Any] = {"name": name, "exact": True, "limit": limit}
+        answers = [self._answer(SYMBOLS, **params, below=folder) for folder in below or ("",)]
         found = [symbol for answer in answers for symbol in answer["symbols"]]
         cut = len(found) > limit or any(answer.get("truncated") for answer in answers)
         return {**answers[-1], "symbols": found[:limit], "truncated": cut}
@@ -136,8 +137,8 @@ class IndexCoordinator:
         memories = Memories(self._facts, self._lexical, self._binding)
         return _ProgramHere(self.worktree, self._choice, memories, below)
 
-    def _answer(self, question: Question, within: tuple[str, ...] = (), **asked: Any) -> Answer:
-        return dict(question.ask(self._here(within), question.given(**asked)))
+    def _answer(self, question: Question, within: tuple[str, ...] = (), **params: Any) -> Answer:
+        return dict(question.ask(self._here(within), question.given(**params)))
 
     def _run(self, request: RefreshRequest) -> IndexStats:
         began, before = time.monotonic(), dict[bytes, str]()

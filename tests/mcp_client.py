@@ -21,9 +21,8 @@ from mcp.client.streamable_http import streamable_http_client
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import call
-from gitindex.mcp.registry import Registry
-from gitindex.mcp.server_state import ServerState
-from gitindex.mcp.tool_table import BY_NAME
+from gitindex.mcp.question_tools import BY_NAME
+from gitindex.mcp.server_state import Registry, ServerState
 from gitindex.refresh.public_files import create_store, note_progress
 from gitindex.refresh.runner import RefreshRequest, Runner
 from tests.support import Repo

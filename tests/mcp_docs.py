@@ -9,8 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import McpTool, content_of
-from gitindex.mcp.tool_table import TOOLS
+from gitindex.mcp.question_tools import TOOLS
 from tests.pages import with_generated
 
 PAGE = Path(__file__).parents[1] / "docs" / "mcp.md"
@@ -20,16 +21,17 @@ SHOWN_ROOT = "/work/shop"
 def parameter_table(tool: McpTool) -> str:
     """The tool's arguments as the page has them."""
     lines = ["| argument | type | default | |", "|---|---|---|---|"]
+    shown = input_schema(tool.params)["properties"]
     for param in tool.params:
-        if param.hidden:
+        if param.name not in shown:
             continue
-        kind = " \\| ".join(param.choices) if param.choices else param.schema()["type"]
+        kind = " \\| ".join(param.choices) if param.choices else shown[param.name]["type"]
         if param.kind == "integer":
             kind += f" {param.least}–{param.most}"
         elif not param.choices and kind == "string":
             kind += f" ≤ {param.most}"
         default = "required" if param.default is None else param.default or ""
-        lines.append(f"| `{param.name}` | {kind} | {default} | {param.about} |")
+        lines.append(f"| `{param.name}` | {kind} | {default} | {param.help} |")
     return "\n".join(lines)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gitindex import __version__
 from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum
+from gitindex.base.version import __version__
 from gitindex.base.worktree import Worktree
 
 VERSION = "version"

@@ -263,8 +263,8 @@ def _part(line: str, before: str) -> str:
     return f" {line[2:]}" if line.startswith("+ ") else f"\n{line}" if before else line
 
 
-def _param(flags: str, told: str, help: str) -> Param:
-    name, *rest = told.split()
+def _param(flags: str, spec: str, help: str) -> Param:
+    name, *rest = spec.split()
     more: dict[str, Any] = {}
     for word in rest:
         if word in _KINDS:

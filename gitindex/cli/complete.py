@@ -131,8 +131,8 @@ def offers(before: list[str], typed: str) -> list[str]:
     params = shell_params(one)
     if typed.startswith("-"):
         return _starting([*(flag for param in params for flag in param.flags), "--help"], typed)
-    wanted = _position(params, rest)
-    return inner + (_values(wanted, typed) if wanted else [])
+    expected = _position(params, rest)
+    return inner + (_values(expected, typed) if expected else [])
 
 
 def _position(params: list[Param], rest: list[str]) -> Param | None:

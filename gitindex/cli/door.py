@@ -76,7 +76,7 @@ def _no_command(args: list[str]) -> int:
     if args[:1] in (["--help"], ["-h"]):
         return show_help([])
     if args == ["--version"]:
-        from gitindex import __version__
+        from gitindex.base.version import __version__
 
         sys.stdout.write(f"gitindex {__version__}\n")
         return int(Exit.OK)
@@ -163,11 +163,11 @@ def _watched(question: Question, here: Here, params: Params, as_json: bool) -> i
                 answer = question.ask(here, params)
             except GateClosed as closed:
                 return print_closed(closed)
-            told = {name: value for name, value in answer.items() if name not in _MOVING}
-            if told != seen:
+            content = {name: value for name, value in answer.items() if name not in _MOVING}
+            if content != seen:
                 print_json(answer) if as_json else _print_text(question, params, answer)
                 sys.stdout.flush()
-            last, seen = answer, told
+            last, seen = answer, content
             time.sleep(WATCH_SECONDS)
     except KeyboardInterrupt:
         return _code(question, params, last) if last is not None else int(Exit.OK)
@@ -190,7 +190,8 @@ def _code(question: Question, params: Params, answer: Any) -> int:
             return int(Exit.OK)
     if question.code is not None:
         return int(question.code(answer, params))
-    return int(Exit.NO if question.found and not answer[question.found] else Exit.OK)
+    fields = question.found.split()
+    return int(Exit.NO if fields and not any(map(answer.get, fields)) else Exit.OK)
 
 
 def place_of(question: Question, params: Params, probe: WorktreeProbe | None = None) -> Here:
@@ -213,10 +214,9 @@ def place_of(question: Question, params: Params, probe: WorktreeProbe | None = N
 
 
 def _print_text(question: Question, params: Params, answer: Any) -> None:
-    from gitindex.cli.shown_path import shown_path
+    from gitindex.cli.shell_here import shown_path
     from gitindex.cli.terminal import coloured, width
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.team import team_lines
+    from gitindex.questions.ink import Ink, team_lines
 
     ink = Ink(width(), coloured(), params, shown_path)
     if params.get("team") and "team" not in answer:
@@ -244,7 +244,7 @@ def print_lines(lines: Iterable[str]) -> int:
 
 def _stand_in(folder: str) -> None:
     if folder != ".":
-        from gitindex.cli.shown_path import stand_in
+        from gitindex.cli.shell_here import stand_in
 
         stand_in(folder)
 
@@ -253,8 +253,8 @@ def _read_stdin(question: Question, params: Params) -> None:
     """`-` for an argument: its text comes from standard input."""
     for param in question.params:
         if not param.flags and params.get(param.name) in ("-", ["-"]):
-            told = sys.stdin.read((param.most and int(param.most)) or 1 << 16).strip()
-            params[param.name] = [told] if param.kind == "texts" else told
+            text = sys.stdin.read((param.most and int(param.most)) or 1 << 16).strip()
+            params[param.name] = [text] if param.kind == "texts" else text
 
 
 def _look(question: Question, params: Params) -> Any:

@@ -21,7 +21,7 @@ def take_globals(args: list[str]) -> list[str]:
         args = args[2:]
     end = args.index("--") if "--" in args else len(args)
     if "--full-name" in args[:end]:
-        from gitindex.cli.shown_path import show_full_names
+        from gitindex.cli.shell_here import show_full_names
 
         show_full_names()
         return [arg for arg in args[:end] if arg != "--full-name"] + args[end:]

@@ -1,4 +1,4 @@
-"""Help: the front page and the groups from the table; typer explains single commands."""
+"""Help and manual pages from the table; typer explains single commands."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from textwrap import wrap
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.cli.commands import (
-    FRONT,
-    GROUP_HELP,
-    GROUPS,
-    all_commands,
-    find_command,
-)
+from gitindex.base.version import __version__
+from gitindex.cli.commands import FRONT, GROUP_HELP, GROUPS, all_commands, find_command
 from gitindex.cli.parse import shown_name
 from gitindex.questions.table import shell_params, summary_of
 
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from gitindex.questions.table import Command, Param, Question
+
 
 ABOUT = "A code index of a git repository that is always fresh, and can prove it."
 OPTIONS = (
@@ -36,8 +32,6 @@ WIDTH = 78
 def show_help(command: list[str], everything: bool = False, man: bool = False) -> int:
     """Explain a command, the front page, or all commands by group."""
     if man:
-        from gitindex.cli.manual import show_page
-
         return show_page(command)
     if not command:
         if everything:
@@ -80,9 +74,9 @@ def grouped() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for one in all_commands():
         first, _, rest = one.name.partition(" ")
-        told = summary_of(GROUP_HELP[first]) if rest and first in GROUP_HELP else one.summary
+        about = summary_of(GROUP_HELP[first]) if rest and first in GROUP_HELP else one.summary
         if not rest or first in GROUP_HELP:
-            found[one.group][first] = told
+            found[one.group][first] = about
     return found
 
 
@@ -138,8 +132,8 @@ def _table(rows: list[tuple[str, str]]) -> list[str]:
     """Return two columns, the second one wrapped."""
     wide = min(max((len(name) for name, _ in rows), default=0), 30)
     lines = []
-    for name, told in rows:
-        first, *rest = wrap(told, WIDTH - wide - 4) or [""]
+    for name, about in rows:
+        first, *rest = wrap(about, WIDTH - wide - 4) or [""]
         lines.append(f"  {name:<{wide}}  {first}".rstrip())
         lines += [f"  {'':<{wide}}  {line}" for line in rest]
     return lines
@@ -167,12 +161,12 @@ def _explain(one: Question | Command) -> None:
             settings["show_default"] = bool(param.default) or kind in (int, float)
             if param.kind == "flag":
                 del settings["metavar"]
-            told: Any = typer.Option(default, *names, **settings)
+            declared: Any = typer.Option(default, *names, **settings)
         else:
-            told = typer.Argument(default, show_default=False, **settings)
+            declared = typer.Argument(default, show_default=False, **settings)
         made.append(
             inspect.Parameter(
-                param.name, inspect.Parameter.KEYWORD_ONLY, default=told, annotation=kind
+                param.name, inspect.Parameter.KEYWORD_ONLY, default=declared, annotation=kind
             )
         )
 
@@ -201,3 +195,94 @@ def _type_of(param: Param) -> Any:
     many = param.kind in ("texts", "words", "fields")
     single = {"integer": int, "number": float, "flag": bool}.get(param.kind, str)
     return list[str] if many else single
+
+
+ALIAS = ".so man1/git-index.1\n"
+"""The page of `man gitindex`."""
+
+
+def show_page(command: list[str]) -> int:
+    """Show the manual page in `man`; print its source if there is no terminal or no `man`."""
+    import shutil
+    import subprocess
+
+    text = manual_page(command)
+    if not sys.stdout.isatty() or shutil.which("man") is None:
+        sys.stdout.write(text)
+        return 0
+    return subprocess.run(["man", "-l", "-"], input=text.encode(), check=False).returncode
+
+
+def manual_page(command: list[str] | None = None) -> str:
+    """The page of one command, or of all of them."""
+    return "\n".join(_page(command) if command else _whole()) + "\n"
+
+
+def _whole() -> Iterator[str]:
+    yield from _top("git-index", ABOUT, "gitindex [OPTIONS] COMMAND [ARGS]...")
+    for name, about in OPTIONS[:-1]:
+        yield from (".TP", f".B {_safe(name)}", _safe(about))
+    shown = [*all_commands()]
+    for group in GROUPS:
+        yield f".SH {_safe(group.upper())}"
+        for one in sorted((one for one in shown if one.group == group), key=_by_first):
+            yield from _section(one)
+    yield from (".SH SEE ALSO", "git(1), rg(1)")
+
+
+def _by_first(one: Question | Command) -> str:
+    return one.name
+
+
+def _page(command: list[str]) -> Iterator[str]:
+    one, name = find_command(command), " ".join(command)
+    if one is None and name not in GROUP_HELP:
+        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
+    about = one.about if one else GROUP_HELP[name]
+    line = usage(one) if one else f"gitindex {name} [OPTIONS] COMMAND [ARGS]..."
+    yield from _top(f"gitindex-{name.replace(' ', '-')}", about, line)
+    if one is not None:
+        yield from _options(one)
+    inner = commands_of(name)
+    if inner:
+        yield ".SH COMMANDS"
+        for each in inner:
+            yield from _section(each)
+    yield from (".SH SEE ALSO", "git(1), rg(1)")
+
+
+def _top(title: str, about: str, line: str) -> Iterator[str]:
+    yield f'.TH "{title.upper()}" 1 "" "gitindex {__version__}" "gitindex manual"'
+    yield from (".SH NAME", f"{_safe(title)} \\- {_safe(summary_of(about))}")
+    yield from (".SH SYNOPSIS", f".B {_safe(line)}")
+    yield from (".SH DESCRIPTION", *_text(about))
+
+
+def _section(one: Question | Command) -> Iterator[str]:
+    """A command as a part of a longer page."""
+    yield f".SS {_safe(usage(one))}"
+    yield from _text(one.about)
+    yield from _options(one)
+
+
+def _options(one: Question | Command) -> Iterator[str]:
+    for param in shell_params(one):
+        yield from (".TP", f".B {_safe(option_name(param))}", _safe(param.help))
+
+
+def _text(text: str) -> Iterator[str]:
+    """Render paragraphs; one of several lines keeps them."""
+    for number, paragraph in enumerate(text.split("\n\n")):
+        if number:
+            yield ".PP"
+        lines = paragraph.splitlines()
+        if len(lines) > 1:
+            yield from (".nf", *(_safe(line.strip()) for line in lines), ".fi")
+        else:
+            yield from map(_safe, lines)
+
+
+def _safe(text: str) -> str:
+    """Escape text for troff."""
+    shown = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "...").replace("`", "\\(ga")
+    return f"\\&{shown}" if shown.startswith((".", "'")) else shown

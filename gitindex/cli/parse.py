@@ -93,8 +93,8 @@ class _Line:
         """Return a value of the parameter's kind; refuses one that it cannot have."""
         hint = " / ".join(f"'{flag}'" for flag in param.flags) or f"'{shown_name(param)}'"
         if param.choices and value not in param.choices:
-            told = f"one of {', '.join(param.choices)}"
-            raise self.wrong(f"Invalid value for {hint}: {told}")
+            problem = f"one of {', '.join(param.choices)}"
+            raise self.wrong(f"Invalid value for {hint}: {problem}")
         if param.kind == "fields":
             name, _, rest = value.partition("=")
             return name, rest
@@ -109,8 +109,8 @@ class _Line:
             ) from None
         least, most = bounds(param)
         if not least <= number <= most:
-            told = f"{value} is not in the range {shown_range(param)}."
-            raise self.wrong(f"Invalid value for {hint}: {told}")
+            problem = f"{value} is not in the range {shown_range(param)}."
+            raise self.wrong(f"Invalid value for {hint}: {problem}")
         return number
 
     def place(self, positions: list[Param]) -> None:

@@ -14,7 +14,7 @@ from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.styles import Style
 
 from gitindex.base.escape import safe_text
-from gitindex.cli.verbs.find import place_of
+from gitindex.cli.shell_here import place_of
 
 Result = dict[str, Any]
 _STYLE = Style.from_dict({"chosen": "reverse", "path": "ansimagenta", "kind": "ansicyan"})
@@ -43,17 +43,17 @@ class _Picker:
             mark = "class:chosen " if number == self.chosen else ""
             shown.append((f"{mark}class:path", place_of(result)))
             if result["type"] == "symbol":
-                told = f"  {result['kind']} {safe_text(result['qualifiedName'])}"
-                shown.append((f"{mark}class:kind", told))
+                label = f"  {result['kind']} {safe_text(result['qualifiedName'])}"
+                shown.append((f"{mark}class:kind", label))
             shown.append(("", "\n"))
         return shown
 
 
-def pick(asked: str, ask: Callable[[str], list[Result]]) -> Result | None:
+def pick(start: str, ask: Callable[[str], list[Result]]) -> Result | None:
     """Let the user choose a result; None if they cancel."""
     picker = _Picker(ask)
     text = Buffer(multiline=False, on_text_changed=lambda buffer: picker.look(buffer.text))
-    text.insert_text(asked)
+    text.insert_text(start)
     keys = KeyBindings()
 
     @keys.add("enter")

@@ -36,8 +36,11 @@ def print_reply(run: Callable[[], CommandReply], as_json: bool) -> int:
     if as_json:
         print_json(reply.answer)
     else:
-        for line in reply.lines:
+        lines = [*reply.lines]
+        for line in lines:
             say(line)
+        if not lines and sys.stderr.isatty():
+            sys.stderr.write("gitindex: nothing to list\n")
     return int(reply.code)
 
 

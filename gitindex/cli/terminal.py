@@ -56,14 +56,14 @@ def _git_colour() -> str:
     """Return git's `color.ui` setting."""
     from gitindex.git.command import try_git
 
-    told = try_git(os.getcwd(), "config", "--get", "color.ui").output
-    return told.decode("utf-8", "replace").strip().lower()
+    output = try_git(os.getcwd(), "config", "--get", "color.ui").output
+    return output.decode("utf-8", "replace").strip().lower()
 
 
 @contextmanager
-def paged(asked: bool) -> Iterator[None]:
+def paged(enabled: bool) -> Iterator[None]:
     """Pipe the output through a pager, as git does; only on a terminal."""
-    pager = _pager() if asked and sys.stdout.isatty() and sys.stdin.isatty() else ""
+    pager = _pager() if enabled and sys.stdout.isatty() and sys.stdin.isatty() else ""
     if pager in _PLAIN_PAGERS:
         yield
         return
@@ -96,5 +96,5 @@ def _pager() -> str:
             return os.environ[name]
     from gitindex.git.command import try_git
 
-    told = try_git("/", "config", "--global", "--get", "core.pager").output
-    return told.decode("utf-8", "replace").strip() or "less"
+    output = try_git("/", "config", "--global", "--get", "core.pager").output
+    return output.decode("utf-8", "replace").strip() or "less"

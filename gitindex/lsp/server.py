@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -11,8 +12,8 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
-from gitindex import __version__
 from gitindex.base.errors import GitIndexError
+from gitindex.base.version import __version__
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.lsp.session import EditorFile, EditorSession
@@ -82,7 +83,18 @@ def _register_texts(server: LanguageServer, session: EditorSession) -> None:
         session.buffers.pop(_path(params.text_document.uri) or "", None)
 
 
+def _at_place(server: LanguageServer, session: EditorSession, ask: Any, params: Any) -> Any:
+    """Return the file and what is known of the name at a position; None where there is no name."""
+    file = _file(session, params.text_document.uri)
+    try:
+        return file, ask(file, *_place(server, params)) if file else None
+    except GitIndexError:
+        return file, None
+
+
 def _register_questions(server: LanguageServer, session: EditorSession) -> None:
+    here = partial(_at_place, server, session)
+
     @server.feature(lsp.WORKSPACE_SYMBOL)
     def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
         found = []
@@ -101,29 +113,36 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
-        file = _file(session, params.text_document.uri)
-        if file is None:
-            return []
-        try:
-            found = session.definitions(file, *_place(server, params))
-        except GitIndexError:
-            return []  # no name at this position
-        return [_location(file.worktree.root, one) for one in found]
+        file, found = here(session.definitions, params)
+        return [_location(file.worktree.root, one) for one in found or ()]
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
-        file = _file(session, params.text_document.uri)
-        if file is None:
-            return []
-        try:
-            answer = session.references(file, *_place(server, params))
-        except GitIndexError:
+        file, answer = here(session.references, params)
+        if answer is None:
             return []
         listed = list(answer["references"])
         listed += [row for row in answer.get("possible", ()) if row["why"] in _IN_CODE]
         if params.context.include_declaration:
             listed = [*answer["definitions"], *listed]
         return [_location(file.worktree.root, one) for one in listed]
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        _, found = here(session.definitions, params)
+        lines = [
+            f"`{one['signature'] or one['name']}` — {one['path']}:{one['line']}"
+            for one in found or ()
+        ]
+        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n".join(lines[:MAX_HOVERED]))
+        return lsp.Hover(text) if lines else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+        file, answer = here(session.references, params)
+        listed = [*answer["definitions"], *answer["references"]] if answer else []
+        own = [one for one in listed if one["path"] == file.path]
+        return [lsp.DocumentHighlight(_location("/", one).range) for one in own]
 
 
 def _register_commands(server: LanguageServer, session: EditorSession) -> None:
@@ -147,41 +166,16 @@ def _register_commands(server: LanguageServer, session: EditorSession) -> None:
         except GitIndexError as error:
             return {"state": "none", "line": error.message}
 
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        file = _file(session, params.text_document.uri)
-        try:
-            found = session.definitions(file, *_place(server, params)) if file else []
-        except GitIndexError:
-            return None  # no name at this position
-        lines = [
-            f"`{one['signature'] or one['name']}` — {one['path']}:{one['line']}" for one in found
-        ]
-        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n".join(lines[:MAX_HOVERED]))
-        return lsp.Hover(text) if lines else None
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        file = _file(session, params.text_document.uri)
-        try:
-            answer = session.references(file, *_place(server, params)) if file else {}
-        except GitIndexError:
-            return []
-        listed = [*answer.get("definitions", ()), *answer.get("references", ())]
-        here = [one for one in listed if file and one["path"] == file.path]
-        return [lsp.DocumentHighlight(_location("/", one).range) for one in here]
-
 
 def _register_calls(server: LanguageServer, session: EditorSession) -> None:
+    def callees(file: EditorFile, line: int, column: int) -> dict[str, Any]:
+        place = f"{file.path}:{line}:{column}"
+        return session.calls(file.worktree, place, Direction.CALLEES)
+
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     def prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
-        file = _file(session, params.text_document.uri)
-        if file is None:
-            return []
-        line, column = _place(server, params)
-        try:
-            answer = session.calls(file.worktree, f"{file.path}:{line}:{column}", Direction.CALLEES)
-        except GitIndexError:
+        file, answer = _at_place(server, session, callees, params)
+        if answer is None:
             return []
         roots = [node for node in answer["nodes"] if node["id"] == answer.get("root")]
         return [_item(file.worktree.root, node) for node in roots or answer.get("candidates", [])]

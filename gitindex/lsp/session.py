@@ -109,7 +109,7 @@ class EditorSession:
             answer = dict(question.ask(self._here(worktree), asked))
         except GateClosed as closed:
             return {**closed.envelope, "text": [closed.envelope["message"]]}
-        return answer | {"text": list(question.text(answer, Ink(asked=asked)))}
+        return answer | {"text": list(question.text(answer, Ink(params=asked)))}
 
     def state(self, worktree: Worktree) -> dict[str, str]:
         """Return the state of the index in one word, and in one line."""

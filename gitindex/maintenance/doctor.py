@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 
-from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.extras import install_hint
 from gitindex.base.output import print_json
+from gitindex.base.runner_lock import is_held
+from gitindex.base.version import __version__
 from gitindex.base.worktree import LLMC, Worktree, find_worktree
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import judge
@@ -27,6 +29,8 @@ RARE = frozenset({"haskell", "julia", "ocaml"})
 """Grammars of the extra `rare`."""
 SLOW_CPU_MS = 25.0
 """What an interpreter costs; our hook starts none."""
+START_SECONDS = 5.0
+"""How long a runner that a hook has just started may take until it has the lock: cold imports."""
 
 
 def examine(path: str = ".", as_json: bool = False, trial: bool = True) -> int:
@@ -159,6 +163,8 @@ def _cost(cost: HookCost) -> Finding:
 def _index(worktree: Worktree) -> list[Finding]:
     if not os.path.isdir(worktree.store):
         return [Finding("index", False, "this repository is not opted in", INSTALL)]
+    if _waits_for_first(worktree):
+        return [Finding("index", True, "not examined: a runner is at work on the first index")]
     verdict = judge(observe(worktree))
     ok = verdict.code in (Exit.OK, Exit.NO)
     found = [Finding("index", ok, f"{verdict.state}: {verdict.why}", "run `gitindex index`")]
@@ -167,6 +173,18 @@ def _index(worktree: Worktree) -> list[Finding]:
     if error:
         found.append(Finding("log", False, error, "see `gitindex log`, then `gitindex index`"))
     return found
+
+
+def _waits_for_first(worktree: Worktree) -> bool:
+    """Is the first index queued, and its runner at work? Right after `install` it has yet to start."""
+    deadline = time.monotonic() + START_SECONDS
+    while (seen := observe(worktree)).pending and judge(seen).code is Exit.GATED:
+        if is_held(worktree.lock):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return False
 
 
 def _store(worktree: Worktree) -> list[Finding]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,14 +13,13 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.output import refusal, refused
-from gitindex.base.vocabulary import ProofOutcome
+from gitindex.base.vocabulary import Layer, ProofOutcome
 from gitindex.freshness.gate import add_probe_hint
 from gitindex.freshness.marker import CompletionProof
-from gitindex.mcp.arguments import ToolField, check_arguments
-from gitindex.mcp.compact import compact
-from gitindex.mcp.hints import with_tool_calls
+from gitindex.mcp.arguments import check_arguments
 from gitindex.mcp.server_state import ServerState
-from gitindex.questions.team import team_lines
+from gitindex.questions.ink import team_lines
+from gitindex.questions.table import Param
 from gitindex.store.lexical import trim_memory
 from gitindex.view.snapshot import GateClosed
 
@@ -34,7 +35,7 @@ class McpTool(NamedTuple):
 
     name: str
     about: str
-    params: tuple[ToolField, ...]
+    params: tuple[Param, ...]
     run: Callable[[ServerState, Arguments], Answer]
     text: Callable[[Answer, Arguments], Iterable[str]]
     pages: str = ""  # the list of its answer that `offset` and `limit` page through
@@ -63,14 +64,15 @@ def call(server: ServerState, tool: McpTool, given: object) -> Answer:
 
 def _answer_of(server: ServerState, tool: McpTool, given: object) -> Answer:
     try:
-        asked = check_arguments(tool.params, given)
-        answer = _ask(server, tool, asked)
-        if not asked.get("debug"):
+        values = check_arguments(tool.params, given)
+        answer = _ask(server, tool, values)
+        if not values.get("debug"):
             answer = compact(answer)
-        return _shrink(_page(tool, asked, answer) if tool.pages in answer else answer, MAX_BYTES)
+        return _shrink(_page(tool, values, answer) if tool.pages in answer else answer, MAX_BYTES)
     except GitIndexError as error:
-        told = with_tool_calls(refused(error), given)
-        return told | ({"untrusted": True} if error.status == "error" else {})  # git's own message
+        envelope = with_tool_calls(refused(error), given)
+        quoted = {"untrusted": True} if error.status == "error" else {}  # git's own message
+        return envelope | quoted
     except OSError as error:
         return refusal("error", error.strerror or "input/output error", "try again")
     except (KeyboardInterrupt, SystemExit):
@@ -91,19 +93,19 @@ def content_of(tool: McpTool | None, answer: Answer, given: Arguments | None = N
 
 def _caveats(answer: Answer) -> Iterator[str]:
     """Yield one last line: how fresh, what is left out, and how to go on."""
-    told = []
+    caveats = []
     freshness = answer.get("freshness") or {}
     if freshness.get("state", "fresh") != "fresh":
-        told.append(f"index {freshness['state']}")
+        caveats.append(f"index {freshness['state']}")
     if freshness.get("leftOut"):
-        told.append(f"{counted(freshness['leftOut'], 'files')} left out")
+        caveats.append(f"{counted(freshness['leftOut'], 'files')} left out")
     more = answer.get("continuation")
     if more:
-        told.append("more with " + ", ".join(f"{name}={value}" for name, value in more.items()))
+        caveats.append("more with " + ", ".join(f"{name}={value}" for name, value in more.items()))
     elif answer.get("truncated"):
-        told.append("cut")
-    if told:
-        yield f"-- {'; '.join(told)}"
+        caveats.append("cut")
+    if caveats:
+        yield f"-- {'; '.join(caveats)}"
 
 
 def render(value: object) -> str:
@@ -111,9 +113,9 @@ def render(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
+def _ask(server: ServerState, tool: McpTool, values: Arguments) -> Answer:
     try:
-        answer = tool.run(server, asked)
+        answer = tool.run(server, values)
     except GateClosed as closed:
         return closed.envelope
     freshness = answer.get("freshness")
@@ -124,10 +126,10 @@ def _ask(server: ServerState, tool: McpTool, asked: Arguments) -> Answer:
     return answer
 
 
-def _page(tool: McpTool, asked: Arguments, answer: Answer) -> Answer:
+def _page(tool: McpTool, values: Arguments, answer: Answer) -> Answer:
     """Return one page of an answer, within the cap, with the offset of the next one."""
-    items, offset = answer[tool.pages], asked["offset"]
-    rest = items[offset : offset + asked["limit"]]
+    items, offset = answer[tool.pages], values["offset"]
+    rest = items[offset : offset + values["limit"]]
     frame = _shrink(answer | {tool.pages: []}, MAX_BYTES // 2)
     room = MAX_BYTES - _MARGIN - len(render(frame))
     shown = 0
@@ -151,3 +153,72 @@ def _shrink(answer: Answer, most: int) -> Answer:
         half = answer[largest][: len(answer[largest]) // 2]
         answer = answer | {largest: half, "truncated": True}
     return answer
+
+
+_UTF16 = (("columnUtf16", "column"), ("endColumnUtf16", "endColumn"))
+
+
+def compact(answer: dict[str, Any]) -> dict[str, Any]:
+    """Drop source, layer and UTF-16 columns from rows where they equal the default."""
+    receipt = answer.get("receipt")
+    if answer.get("status") != "ok" or not isinstance(receipt, dict):
+        return answer
+    defaults = {"source": f"index@{receipt.get('treeId')}", "layer": str(Layer.SYNTACTIC)}
+    rows = {name: _rows(value, defaults) for name, value in answer.items()}
+    return rows | {"defaults": defaults} if rows != answer else answer
+
+
+def _rows(value: Any, defaults: dict[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_row(item, defaults) if isinstance(item, dict) else item for item in value]
+    return value
+
+
+def _row(row: dict[str, Any], defaults: dict[str, str]) -> dict[str, Any]:
+    same = {name for name, default in defaults.items() if row.get(name) == default}
+    same |= {wide for wide, plain in _UTF16 if wide in row and row[wide] == row.get(plain)}
+    return {n: _rows(value, defaults) for n, value in row.items() if n not in same}
+
+
+_CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("-F looks", "grep_codebase", {"literal": True}),
+    ("`gitindex index --force", "manage_index", {"action": "reindex"}),
+    ("`gitindex index", "manage_index", {"action": "create"}),
+    ("`gitindex wait", "manage_index", {"action": "sync"}),
+    ("`gitindex outline", "file_outline", {}),
+    ("`gitindex symbols", "find_symbols", {}),
+    ("`gitindex state", "check_mutation_gate", {}),
+    ("`git ls-files", "search_codebase", {}),
+    ("list_codebases", "list_codebases", {}),
+    ("`gitindex ", "manage_index", {"action": "status"}),
+)
+"""Text in a hint and the equivalent tool call; the first match counts."""
+
+_KEPT: dict[str, tuple[str, ...]] = {
+    "grep_codebase": ("path", "pattern"),
+    "search_codebase": ("path", "file"),
+    "find_symbols": ("path", "symbol"),
+    "file_outline": ("path", "file"),
+    "check_mutation_gate": ("path", "file"),
+    "list_codebases": (),
+}
+"""Arguments of the refused call that the remedy takes over; `path` for the others."""
+
+
+def with_tool_calls(envelope: dict[str, Any], values: object) -> dict[str, Any]:
+    """Replace a shell command in `hints.remedy` by the equivalent tool call."""
+    hints = envelope.get("hints", {})
+    remedy = hints.get("remedy", "")
+    for words, tool, args in _CALLS:
+        if words in remedy:
+            given = values if isinstance(values, dict) else {}
+            kept = _KEPT.get(tool, ("path",))
+            known = {n: given[n] for n in kept if isinstance(given.get(n), str) and given[n]}
+            if tool == "search_codebase":
+                known["query"] = os.path.basename(known.pop("file", "")) or "."
+            if "symbol" in known:
+                known["name"] = re.split(r"[#.:]+", known.pop("symbol"))[-1]
+            others = {name: hint for name, hint in hints.items() if name != "remedy"}
+            call = {"tool": tool, "args": args | known}
+            return envelope | {"hints": others | {"remedy": call}}
+    return envelope

@@ -28,24 +28,24 @@ ACTIONS = ("create", "reindex", "sync", "clear", "status", "repair")
 _KEPT = (ManageOutcome.STARTED, ManageOutcome.COALESCED)
 
 
-def list_codebases(server: ServerState, _asked: Arguments) -> Answer:
+def list_codebases(server: ServerState, _arguments: Arguments) -> Answer:
     """List every codebase this server may read, sorted; only lifecycle actions change the list."""
     return {"status": "ok", "codebases": [_codebase(root) for root in server.roots()]}
 
 
-def manage_index(server: ServerState, asked: Arguments) -> Answer:
+def manage_index(server: ServerState, arguments: Arguments) -> Answer:
     """Run one action on one codebase."""
-    action, path = asked["action"], asked["path"]
+    action, path = arguments["action"], arguments["path"]
     if action == "status":
-        return _status(server, asked)
+        return _status(server, arguments)
     if action == "clear":
         return _clear(server, path)
     worktree = _worktree(server, path, action)
     if action == "sync":
-        told = manage.describe(worktree, path)
-        if told["status"] in ("not_indexed", "requires_reindex"):
-            return told
-        return _answer(server, asked, worktree, manage.sync(worktree))
+        state = manage.describe(worktree, path)
+        if state["status"] in ("not_indexed", "requires_reindex"):
+            return state
+        return _answer(server, arguments, worktree, manage.sync(worktree))
     check_owner(worktree)
     if action == "repair":
         done = manage.repair(worktree)
@@ -54,7 +54,7 @@ def manage_index(server: ServerState, asked: Arguments) -> Answer:
     else:
         server.registry.add(worktree.root)  # first: it must be readable once started
         done = manage.create(worktree) if action == "create" else manage.reindex(worktree)
-    return _answer(server, asked, worktree, done)
+    return _answer(server, arguments, worktree, done)
 
 
 def _worktree(server: ServerState, path: str, action: str) -> Worktree:
@@ -69,13 +69,13 @@ def _worktree(server: ServerState, path: str, action: str) -> Worktree:
 
 
 def _answer(
-    server: ServerState, asked: Arguments, worktree: Worktree, done: ManageResult
+    server: ServerState, arguments: Arguments, worktree: Worktree, done: ManageResult
 ) -> Answer:
     root = safe_text(worktree.root)
     answer: Answer = {
         "status": "ok",
-        "action": asked["action"],
-        "path": safe_text(asked["path"]),
+        "action": arguments["action"],
+        "path": safe_text(arguments["path"]),
         "codebaseRoot": root,
         "outcome": str(done.outcome),
         "message": safe_text(done.message),
@@ -83,7 +83,7 @@ def _answer(
     }
     status: dict[str, Any] = {"action": "status", "path": root}
     if done.outcome in _KEPT:
-        answer["operationId"] = server.note(asked["action"], worktree, done).id
+        answer["operationId"] = server.note(arguments["action"], worktree, done).id
         status["operationId"] = answer["operationId"]
     answer["hints"] = {"status": {"tool": "manage_index", "args": status}}
     if done.outcome is ManageOutcome.NOT_ADOPTABLE:
@@ -93,10 +93,10 @@ def _answer(
     return answer
 
 
-def _status(server: ServerState, asked: Arguments) -> Answer:
-    worktree = server.locate(asked["path"])
-    answer = manage.describe(worktree, asked["path"]) | {"action": "status"}
-    name = asked["operationId"]
+def _status(server: ServerState, arguments: Arguments) -> Answer:
+    worktree = server.locate(arguments["path"])
+    answer = manage.describe(worktree, arguments["path"]) | {"action": "status"}
+    name = arguments["operationId"]
     if name:
         operation = server.operation(name, worktree)
         unknown = {"id": safe_text(name), "state": "unknown"}
@@ -109,9 +109,7 @@ def _clear(server: ServerState, path: str) -> Answer:
     root = path
     if root not in server.roots():
         raise GitIndexError(
-            "clear needs the exact root of a registered codebase",
-            "see list_codebases",
-            Exit.USAGE,
+            "clear needs the exact root of a registered codebase", "see list_codebases", Exit.USAGE
         )
     message = "The codebase was forgotten; nothing was there to remove."
     outcome = ManageOutcome.CLEARED
@@ -152,14 +150,14 @@ def _codebase(root: str) -> dict[str, Any]:
     return fields
 
 
-def codebases_text(answer: Answer, _asked: Arguments) -> Iterator[str]:
+def codebases_text(answer: Answer, _arguments: Arguments) -> Iterator[str]:
     """Yield a line for each codebase."""
     for row in answer["codebases"]:
         files = f"  {counted(row['indexedFiles'], 'files')}" if "indexedFiles" in row else ""
         yield f"{row['status']:<12} {row['root']}{files}"
 
 
-def manage_text(answer: Answer, _asked: Arguments) -> Iterator[str]:
+def manage_text(answer: Answer, _arguments: Arguments) -> Iterator[str]:
     """Yield the state, the outcome and what runs."""
     if "state" in answer:
         yield f"{answer['state']}: {answer['why']}"
@@ -170,9 +168,10 @@ def manage_text(answer: Answer, _asked: Arguments) -> Iterator[str]:
     for name in ("warning", "error"):
         if name in answer:
             yield f"{name}: {answer[name]}"
-    told = answer.get("operation")
-    if told:
-        yield f"operation {told['id']}: {told['state']} {told.get('outcome', '')}".rstrip()
+    operation = answer.get("operation")
+    if operation:
+        outcome = operation.get("outcome", "")
+        yield f"operation {operation['id']}: {operation['state']} {outcome}".rstrip()
     running = answer.get("indexing") or {}
     if running.get("phase"):
         yield f"{running['phase']} {running['progressPct'] or 0:.0f} %"

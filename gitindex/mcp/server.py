@@ -16,14 +16,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from gitindex import __version__
 from gitindex.base.output import refusal
 from gitindex.base.user_state import state_folder
+from gitindex.base.version import __version__
 from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import Answer, McpTool, call, content_of
-from gitindex.mcp.registry import Registry
-from gitindex.mcp.server_state import Operation, ServerState, home_of
-from gitindex.mcp.tool_table import BY_NAME, INSTRUCTIONS, TOOLS
+from gitindex.mcp.question_tools import BY_NAME, INSTRUCTIONS, TOOLS
+from gitindex.mcp.server_state import Operation, Registry, ServerState, home_of
 
 THREADS = 4
 CALL_SECONDS = 120.0
@@ -116,10 +115,10 @@ async def _follow(
     deadline = time.monotonic() + _wait_seconds(given)
     last: tuple[Any, ...] = ()
     while time.monotonic() < deadline and await _in_thread(state.is_running, operation):
-        told = state.progress(operation.worktree)
-        if told is not None and (told.phase, told.progress_pct) != last:
-            last = (told.phase, told.progress_pct)
-            await session.report_progress(told.progress_pct or 0.0, 100.0, told.phase)
+        progress = state.progress(operation.worktree)
+        if progress is not None and (progress.phase, progress.progress_pct) != last:
+            last = (progress.phase, progress.progress_pct)
+            await session.report_progress(progress.progress_pct or 0.0, 100.0, progress.phase)
         await anyio.sleep(POLL_SECONDS)
     if given["action"] == "status":
         again: Answer = await _in_thread(call, state, BY_NAME["manage_index"], given)
@@ -139,10 +138,10 @@ def _operation_of(state: ServerState, answer: Answer, given: Mapping[str, Any]) 
 
 
 def _ended(state: ServerState, operation: Operation) -> Answer:
-    told = state.tell(operation)
-    if told["state"] == "running":
-        return {"indexing": told["indexing"]}
-    return {k: told[k] for k in ("outcome", "error", "indexing") if k in told}
+    outcome = state.tell(operation)
+    if outcome["state"] == "running":
+        return {"indexing": outcome["indexing"]}
+    return {k: outcome[k] for k in ("outcome", "error", "indexing") if k in outcome}
 
 
 async def _in_thread(function: Any, *args: Any) -> Any:

@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Iterator
 
-from gitindex import __version__
 from gitindex.base.pattern import compile_later
+from gitindex.base.version import __version__
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.view.tree import TreeView
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
 from gitindex.questions.sarif import SarifResult, render_sarif
-from gitindex.questions.table import Question, argument, option
+from gitindex.questions.table import Question, between, choice, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from gitindex.base.worktree import Worktree
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.surface import SurfaceChange
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
-def unchecked_fields(change: TreeChange) -> list[dict[str, Any]]:
+def unchecked_fields(change: TreeChange) -> list[Row]:
     """Return the changed files that were not examined, each with the reason."""
     return [
         {**path_fields(os.fsencode(path)), "why": why}
@@ -30,7 +26,7 @@ def unchecked_fields(change: TreeChange) -> list[dict[str, Any]]:
     ]
 
 
-def unchecked_lines(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def unchecked_lines(answer: Answer, ink: Ink) -> Lines:
     """Yield one line that names what was not examined; nothing if all was."""
     rows = answer.get("unchecked", ())
     if rows:
@@ -39,18 +35,18 @@ def unchecked_lines(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield Note(f"not checked: {', '.join(shown)}{more}")
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return every change of an exported name; `acceptable`: each incompatible one is announced."""
     from gitindex.query.impact.change import comparing, parse_range
     from gitindex.query.impact.surface import find_surface
 
-    between = asked["between"] or (f"{asked['since']}..HEAD" if asked["since"] else "")
-    if not between and not asked["staged"]:
+    between = params["between"] or (f"{params['since']}..HEAD" if params["since"] else "")
+    if not between and not params["staged"]:
         between = f"{last_tag(here.worktree)}..HEAD"
-    pair = parse_range(between, asked["staged"])
+    pair = parse_range(between, params["staged"])
     with here.doing("comparing"), comparing(here.worktree, here.path, pair) as change:
         found = find_surface(change)
-        excused = excused_changes(asked, change, found)
+        excused = excused_changes(params, change, found)
         rows = api_rows(change, found, excused)
         blocking = any(one.incompatible and one not in excused for one in found)
         return change.after.view.envelope(
@@ -63,7 +59,7 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
 
 def api_rows(
     change: TreeChange, found: list[SurfaceChange], excused: set[SurfaceChange]
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return the JSON fields of each change, with a witness for those that are incompatible."""
     from gitindex.query.impact.surface import MAX_WITNESSES, witness_of
 
@@ -85,7 +81,6 @@ def api_rows(
 
 def last_tag(worktree: Worktree) -> str:
     """Return the last release tag before HEAD."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.git.command import try_git
 
     found = try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD")
@@ -102,7 +97,7 @@ def has_tag(worktree: Worktree) -> bool:
 
 
 def excused_changes(
-    asked: Params, change: TreeChange, found: list[SurfaceChange]
+    params: Params, change: TreeChange, found: list[SurfaceChange]
 ) -> set[SurfaceChange]:
     """Return the incompatible changes that a version or a changelog announces."""
     from gitindex.query.impact.surface import added_news, allows_breaks, is_announced
@@ -110,15 +105,15 @@ def excused_changes(
     broken = [one for one in found if one.incompatible]
     if not broken:
         return set()
-    if asked["require"] != "changelog" and allows_breaks(change, asked["version_file"]):
+    if params["require"] != "changelog" and allows_breaks(change, params["version_file"]):
         return set(broken)
-    if asked["require"] == "version":
+    if params["require"] == "version":
         return set()
-    news = added_news(change, asked["changelog"])
+    news = added_news(change, params["changelog"])
     return {one for one in broken if is_announced(one, news)}
 
 
-def _fields(one: SurfaceChange, excused: bool) -> dict[str, Any]:
+def _fields(one: SurfaceChange, excused: bool) -> Row:
     definition = one.definition
     return {
         "change": str(one.kind),
@@ -136,15 +131,15 @@ def _fields(one: SurfaceChange, excused: bool) -> dict[str, Any]:
     }
 
 
-def code(answer: dict[str, Any], asked: Params) -> int:
+def code(answer: Answer, params: Params) -> int:
     """Return 1 with `check` for an incompatible change that nothing announces."""
-    return 1 if asked["check"] and not answer["acceptable"] else 0
+    return 1 if params["check"] and not answer["acceptable"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield a line for each change, `!` before those that break callers."""
     rows = answer["api"]
-    if ink.asked.get("form") == "sarif":
+    if ink.params.get("form") == "sarif":
         yield render_sarif([sarif_of_api(row) for row in rows])
         return
     for row in rows:
@@ -152,23 +147,23 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     count = sum(row["incompatible"] for row in rows)
     many = counted(len(rows), "exported names")
     yield ink.paint("dim", f"-- {many} changed, {count} incompatibly")
-    if ink.asked.get("check") and not answer["acceptable"]:
+    if ink.params.get("check") and not answer["acceptable"]:
         yield "raise the version's first number (0.y: the second), or name what breaks in a changelog"
     yield from unchecked_lines(answer, ink)
 
 
-def _row_lines(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _row_lines(row: Row, ink: Ink) -> Lines:
     mark = "!" if row["incompatible"] else " "
     why = f": {row['why']}" if row.get("why") and row["change"] != "removed" else ""
-    told = ", announced" if row.get("announced") else ""
+    announced = ", announced" if row.get("announced") else ""
     place = ink.paint("path", ink.place(row))
     name = safe_text(row["qualifiedName"])
-    yield f"{mark} {row['change']:<7} {name}{safe_text(why)}{told}  {place}"
+    yield f"{mark} {row['change']:<7} {name}{safe_text(why)}{announced}  {place}"
     if row["incompatible"] and not row["announced"]:
         yield from _witness_lines(row, ink)
 
 
-def _witness_lines(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _witness_lines(row: Row, ink: Ink) -> Lines:
     """Yield a use that no longer works: from the tree if there is one, else the generated one."""
     for caller in row["callers"][:1]:
         more = f" and {row['callersTotal'] - 1} more" if row["callersTotal"] > 1 else ""
@@ -178,7 +173,7 @@ def _witness_lines(row: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield f"          breaks {safe_text('; '.join(row['witness'].splitlines()))}"
 
 
-def sarif_of_api(row: dict[str, Any]) -> SarifResult:
+def sarif_of_api(row: Row) -> SarifResult:
     if row["change"] == "removed":
         rule = "api-removed"
     else:
@@ -192,20 +187,13 @@ def sarif_of_api(row: dict[str, Any]) -> SarifResult:
 
 
 STAGED = option("--staged", "staged", "Of what is staged, against HEAD.", "flag")
-FORM = option(
-    "--format",
-    "form",
-    "text, json or sarif.",
-    default="text",
-    choices=("text", "json", "sarif"),
-)
+FORM = choice("--format", "form", "text json sarif")
 ANNOUNCED = (
-    option(
+    choice(
         "--require",
         "require",
+        "any version changelog",
         "What announces one: version, changelog, or any of both.",
-        default="any",
-        choices=("any", "version", "changelog"),
     ),
     option("--version-file", "version_file", "The file that holds the version."),
     option("--changelog", "changelog", "The changelog; any that is called so if left out."),
@@ -216,12 +204,7 @@ QUESTION = Question(
     "api",
     "What changed in the exported surface: added, removed, signature changed.",
     (
-        argument(
-            "between",
-            "Two commits; the last tag and HEAD if left out.",
-            "",
-            metavar="[A..B]",
-        ),
+        between("Two commits; the last tag and HEAD if left out."),
         STAGED,
         option("--since", "since", "A release: compare it with HEAD.", metavar="TAG"),
         option(

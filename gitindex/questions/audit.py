@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from gitindex.base.escape import counted
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, _asked: Params) -> dict[str, Any]:
+def ask(here: Here, _params: Params) -> Answer:
     """Build the published tree anew in a separate store, and compare."""
-    import os
-
     from gitindex.maintenance.audit import audit
 
     os.umask(0o077)
@@ -26,7 +21,7 @@ def ask(here: Here, _asked: Params) -> dict[str, Any]:
         return audit(here.worktree, here.path, report)
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield the differences, then the verdict."""
     for difference in answer["differences"]:
         yield f"BAD {difference['path']}: {', '.join(difference['differs'])}"

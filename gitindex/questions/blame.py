@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, LINES, Question, argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return commit, author, time and subject of each line."""
     with here.tree() as view:
         file = here.inside(params["file"])
@@ -24,8 +20,7 @@ def ask(here: Here, params: Params) -> dict[str, Any]:
         return view.envelope(commit=commit, lines=rows)
 
 
-def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[dict[str, Any]]:
-    from gitindex.base.errors import Exit, GitIndexError
+def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[Row]:
     from gitindex.git.command import GitFailed, run_git
 
     span = f"-L{first},{last or ''}"
@@ -34,7 +29,7 @@ def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[dic
         output = run_git(root, *command).decode("utf-8", "replace")
     except GitFailed as error:
         raise GitIndexError(f"no history of {safe_text(file)} here", code=Exit.NO) from error
-    commits: dict[str, dict[str, Any]] = {}
+    commits: dict[str, Row] = {}
     rows, now = [], ""
     for line in output.split("\n"):
         if line.startswith("\t"):
@@ -51,7 +46,7 @@ def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[dic
     return rows
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield a line for each line."""
     for number, row in enumerate(answer["lines"], 1):
         yield f"{number:>6} {row['id'][:12]} {row['author']}"
@@ -60,11 +55,7 @@ def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
 QUESTION = Question(
     "blame",
     "Who last changed each line of a file, as of a commit.",
-    (
-        argument("file", "A file of the tree.", kind="path"),
-        *LINES,
-        AT,
-    ),
+    (argument("file", "A file of the tree.", kind="path"), *LINES, AT),
     ask,
     text,
     group="",

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, Question, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 MAX_ENTRIES = 500
@@ -25,10 +22,8 @@ _FACTS = (
 )
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the entries of a folder, or the facts of a file."""
-    from gitindex.base.escape import path_fields
-
     with here.tree() as view:
         path = resolve_path(view, here.inside(params["file"]).rstrip("/"))
         shown = path_fields(os.fsencode(path))
@@ -46,8 +41,6 @@ def ask(here: Here, params: Params) -> dict[str, Any]:
 
 def resolve_path(view: TreeView, path: str) -> str:
     """Find a path of the tree by its bytes, else by the form that answers show."""
-    from gitindex.base.escape import safe_text
-
     if not path or _is_file(view, path) or "\\" not in path:
         return path
     for (found,) in view.rows("SELECT path FROM {live}"):
@@ -66,16 +59,14 @@ def _is_folder(view: TreeView, path: str) -> bool:
     return not _is_file(view, path) and bool(view.rows(sql, len(prefix), prefix))
 
 
-def _entries(view: TreeView, folder: str, first: int) -> dict[str, Any]:
+def _entries(view: TreeView, folder: str, first: int) -> Row:
     """List the entries of a folder from a number on, and how many files each subfolder has."""
     from collections import Counter
-
-    from gitindex.base.escape import path_fields
 
     prefix = os.fsencode(folder.rstrip("/") + "/" if folder else "")
     sql = "SELECT path, skip, source FROM {live} WHERE substr(path, 1, ?)=?"
     below: Counter[bytes] = Counter()
-    files: list[dict[str, Any]] = []
+    files: list[Row] = []
     for path, skip, source in view.rows(sql, len(prefix), prefix):
         name, slash, _ = path[len(prefix) :].partition(b"/")
         if slash:
@@ -90,15 +81,11 @@ def _entries(view: TreeView, folder: str, first: int) -> dict[str, Any]:
 
 def _edited_paths(view: TreeView) -> list[str]:
     """Return some of the paths that the files on disk overlay."""
-    from gitindex.base.escape import safe_text
-
     sql = "SELECT path FROM {live} WHERE source='worktree' ORDER BY path LIMIT 20"
     return [safe_text(path) for (path,) in view.rows(sql)]
 
 
-def _facts(view: TreeView, path: str) -> dict[str, Any]:
-    from gitindex.base.errors import Exit, GitIndexError
-    from gitindex.base.escape import safe_text
+def _facts(view: TreeView, path: str) -> Row:
 
     view.ensure_facts(paths=[os.fsencode(path)])
     rows = view.rows(_FACTS, os.fsencode(path))
@@ -159,7 +146,7 @@ def _is_overlaid(view: TreeView, path: bytes) -> bool:
     return view.rows("SELECT source FROM {live} WHERE path=?", path) == [("worktree",)]
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the entries, or the facts of the file."""
     for entry in answer.get("entries", ()):
         yield ink.path(entry["path"]) + ("/" if entry.get("files") else "")

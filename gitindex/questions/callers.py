@@ -6,36 +6,34 @@ from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions import graph
 from gitindex.questions.graph import BOUNDS, DIRECTION
+from gitindex.questions.ink import last_name
 from gitindex.questions.table import AT, SYMBOL, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> Any:
+def ask(here: Here, params: Params) -> Any:
     """Return the callers, or those that were added and removed between two commits."""
-    if not asked["between"]:
-        return graph.ask(here, asked)
+    if not params["between"]:
+        return graph.ask(here, params)
     from gitindex.query.history import callers_between
     from gitindex.questions.history import index_first
 
     index_first(here)
-    return callers_between(here.worktree, asked["symbol"], asked["between"])
+    return callers_between(here.worktree, last_name(params["symbol"]), params["between"])
 
 
-def code(answer: Any, asked: Params) -> int:
+def code(answer: Any, params: Params) -> int:
     """Return 1 without callers or changes."""
     if "changes" in answer:
         return 0 if answer["changes"] else 1
-    return graph.code(answer, asked)
+    return graph.code(answer, params)
 
 
-def text(answer: Any, ink: Ink) -> Iterator[str]:
+def text(answer: Any, ink: Ink) -> Lines:
     """Yield the callers, or the changes."""
     if "changes" not in answer:
         yield from graph.text(answer, ink)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, Question, Wire, argument, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from typing import Any
 
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
     from gitindex.view.tree import TreeView
 
 STYLES = {"confirmed": "line", "refuted": "match", "unverifiable": "dim"}
@@ -25,21 +20,21 @@ FORMS = (
 )
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return a verdict for each claim."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.claims.answer import ClaimPlaces, ClaimsQuery, verify_claims
-    from gitindex.query.claims.grammar import parse_claims
+    from gitindex.query.claims.grammar import MAX_REPORT, parse_claims
+    from gitindex.questions.here import given_text
 
-    report = asked["text"]
-    if asked["from_text"]:
-        report = "\n\n".join(map(_read_report, asked["claims"]))
+    report = params["text"]
+    if params["from_text"]:
+        report = "\n\n".join(given_text(one, MAX_REPORT) for one in params["claims"])
         claims = []
     else:
-        claims = parse_claims(asked["claims"]) if asked["claims"] or not report else []
-    if asked["from_text"] and not report.strip():
+        claims = parse_claims(params["claims"]) if params["claims"] or not report else []
+    if params["from_text"] and not report.strip():
         raise GitIndexError("no text given", "give a file, or - for standard input", Exit.USAGE)
-    query = ClaimsQuery(claims, report, asked["sure"])
+    query = ClaimsQuery(claims, report, params["sure"])
     with here.doing("checking claims"):
         return verify_claims(
             lambda at: _open(here, at), query, ClaimPlaces(here.inside, here.placed)
@@ -55,17 +50,7 @@ def _open(here: Here, at: str) -> AbstractContextManager[TreeView]:
     return open_tree(here.worktree, here.path, TreeChoice(at=at), here.memories.facts)
 
 
-def _read_report(name: str) -> str:
-    """Return the text of a file; what came from standard input is a text already."""
-    from gitindex.base.atomic_file import read_start
-    from gitindex.query.claims.grammar import MAX_REPORT
-
-    if "\n" in name or len(name) > 1_000 or not os.path.isfile(name):
-        return name
-    return (read_start(name, MAX_REPORT) or b"").decode("utf-8", "replace")
-
-
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 1 if a claim is refuted, 3 if one is unverifiable, 0 if all are confirmed."""
     counts = answer["counts"]
     if counts["refuted"]:
@@ -73,7 +58,7 @@ def code(answer: dict[str, Any], _asked: Params) -> int:
     return 3 if counts["unverifiable"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield each verdict with its evidence, then the counts."""
     for row in answer["verdicts"]:
         verdict = ink.paint(STYLES[row["verdict"]], row["verdict"])

@@ -8,18 +8,15 @@ from gitindex.questions.table import Question, limit, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 _FORMAT = "%H%x00%ct%x00%an%x00%s%x00%D%x00"
 MAX_FILES = 20
 """Changed files of one commit that are named."""
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return commits, of the whole repository or of one file; none before the first one."""
     file = here.inside(params["file"]) if params["file"] else ""
     found = [*_commits(here.worktree.root, params, file)]
@@ -27,7 +24,7 @@ def ask(here: Here, params: Params) -> dict[str, Any]:
         return view.envelope(commits=found, truncated=len(found) == params["limit"])
 
 
-def _commits(root: str, params: Params, file: str) -> Iterator[dict[str, Any]]:
+def _commits(root: str, params: Params, file: str) -> Iterator[Row]:
     import secrets
 
     from gitindex.git.command import GitFailed, run_git
@@ -50,7 +47,7 @@ def _commits(root: str, params: Params, file: str) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _row(commit: str, when: str, author: str, subject: str, names: str) -> dict[str, Any]:
+def _row(commit: str, when: str, author: str, subject: str, names: str) -> Row:
     tags = [name.removeprefix("tag: ") for name in names.split(", ") if name.startswith("tag: ")]
     return {
         "id": commit,
@@ -61,7 +58,7 @@ def _row(commit: str, when: str, author: str, subject: str, names: str) -> dict[
     }
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield a line for each commit."""
     for row in answer["commits"]:
         yield f"{row['id'][:12]} {row['author']}: {row['subject']}"

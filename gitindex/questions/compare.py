@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 MAX_EDGES = 300
 MAX_SYMBOLS = 300
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return symbols changed, and with `imports` the edges added and removed, from one tree to another."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.impact.change import TreePair, comparing
     from gitindex.view.tree import TreeChoice
 
@@ -62,8 +57,8 @@ def _edges(view: TreeView) -> set[tuple[str, str]]:
     return {(path, target) for path, targets in imports.items() for target in targets}
 
 
-def _edge_fields(old: set[tuple[str, str]], new: set[tuple[str, str]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _edge_fields(old: set[tuple[str, str]], new: set[tuple[str, str]]) -> Row:
+    fields: Row = {}
     for name, edges in (("added", sorted(new - old)), ("removed", sorted(old - new))):
         fields[f"{name}EdgeCount"] = len(edges)
         fields[f"{name}Edges"] = [
@@ -73,7 +68,7 @@ def _edge_fields(old: set[tuple[str, str]], new: set[tuple[str, str]]) -> dict[s
     return fields
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the definitions that differ."""
     for row in answer["changedSymbols"]:
         yield f"{row['change']:<9} {ink.path(row['path'])}: {safe_text(row['name'])}"

@@ -8,15 +8,10 @@ from gitindex.questions.ink import Note
 from gitindex.questions.table import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, _asked: Params) -> dict[str, Any]:
+def ask(here: Here, _params: Params) -> Answer:
     """Return every setting and its value; `origin` is null if the default applies."""
     from gitindex.git.settings import SETTINGS, read_settings, unknown_settings
 
@@ -25,20 +20,20 @@ def ask(here: Here, _asked: Params) -> dict[str, Any]:
     rows = []
     for setting in SETTINGS:
         value = given.get(setting.name)
-        told = safe_text(value.value) if value else setting.default
+        shown = safe_text(value.value) if value else setting.default
         origin = value.origin if value else None
-        rows.append({"name": setting.name, "value": told, "origin": origin})
+        rows.append({"name": setting.name, "value": shown, "origin": origin})
     return {"status": "ok", "settings": rows, "unknown": unknown_settings(values)}
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield each setting with its meaning; unknown ones are reported by name."""
     from gitindex.git.settings import SETTINGS
 
     meanings = {setting.name: setting.meaning for setting in SETTINGS}
     for row in answer["settings"]:
-        told = f"{row['value']} ({row['origin']})" if row["origin"] else row["value"]
-        yield f"gitindex.{row['name']:<17} {told:<20} {meanings[row['name']]}"
+        shown = f"{row['value']} ({row['origin']})" if row["origin"] else row["value"]
+        yield f"gitindex.{row['name']:<17} {shown:<20} {meanings[row['name']]}"
     for name in answer["unknown"]:
         yield Note(f"unknown setting gitindex.{name}")
 

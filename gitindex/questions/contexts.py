@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+import os
+
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, Question, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the projects by language family; or switch the indexers of one on or off."""
-    name = asked["off"] or asked["on"]
+    name = params["off"] or params["on"]
     if name:
-        import os
-
         from gitindex.semantic.jobs import switch
 
         os.umask(0o077)
-        switch(here.worktree, name, bool(asked["on"]))
-        return {"status": "ok", "context": name, "enabled": bool(asked["on"])}
+        switch(here.worktree, name, bool(params["on"]))
+        return {"status": "ok", "context": name, "enabled": bool(params["on"])}
     from gitindex.semantic.contexts.listing import LiveContexts
 
     with here.tree() as view:
         return LiveContexts(view).answer()
 
 
-def code(answer: dict[str, Any], _asked: Params) -> int:
-    """Return 1 without a project."""
-    return 0 if "context" in answer or answer["contexts"] else 1
-
-
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield the projects, and what a workspace leaves out."""
     if "context" in answer:
         state = "on" if answer["enabled"] else "off"
@@ -63,5 +53,5 @@ QUESTION = Question(
     ask,
     text,
     group="Hooks and set-up",
-    code=code,
+    found="context contexts",
 )

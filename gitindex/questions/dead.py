@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from gitindex.base.escape import counted, safe_text
+import os
+
+from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
 from gitindex.questions.symbols import BELOW
 from gitindex.questions.table import AT, Question, Wire, limit, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from gitindex.query.dead import Dead
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the definitions that are proven to be unused, and the patch that removes them."""
     from gitindex.query.dead import DeadQuery, RemovalPatch, find_dead
     from gitindex.query.names.finder import Finder
 
-    query = DeadQuery(here.folder(asked["below"]), asked["public"], asked["sure"])
+    query = DeadQuery(here.folder(params["below"]), params["public"], params["sure"])
     with here.tree() as view, here.doing("following names"):
         finder = Finder(view)
         findings = find_dead(view, query, finder)
-        shown = findings.found[: asked["limit"]]
-        fields: dict[str, Any] = {
+        shown = findings.found[: params["limit"]]
+        fields: Row = {
             "dead": [_fields(one) for one in shown],
             "examined": findings.examined,
             "truncated": findings.truncated or len(findings.found) > len(shown),
             "total": len(findings.found),
         }
-        if asked["patch"]:
+        if params["patch"]:
             patch = RemovalPatch(finder.project, [one.definition for one in shown])
             fields["patch"] = patch.text
             fields["notRemoved"] = [f"{safe_text(d.path)}#{d.qualified}" for d in patch.left]
         return view.envelope(**fields)
 
 
-def _fields(one: Dead) -> dict[str, Any]:
-    import os
-
-    from gitindex.base.escape import path_fields
+def _fields(one: Dead) -> Row:
 
     definition, proof = one.definition, one.proof
-    fields: dict[str, Any] = {
+    fields: Row = {
         "name": definition.name,
         "qualifiedName": definition.qualified,
         "kind": definition.kind,
@@ -60,7 +54,7 @@ def _fields(one: Dead) -> dict[str, Any]:
     return fields | ({"group": one.group} if one.group else {})
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield each definition with its proof, or the patch; then how much was examined."""
     if "patch" in answer:
         yield from answer["patch"].splitlines()

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, Question, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the definitions that a name is bound to; a local name has its own declaration."""
     from gitindex.query.names.finder import Finder
     from gitindex.query.names.targets import find_target
@@ -51,9 +47,8 @@ def _byte_column(view: TreeView, path: str, line: int, column: int) -> int:
     return len(before.decode("utf-16-le", "ignore").encode("utf-8", "surrogatepass")) + 1
 
 
-def doc_of(view: TreeView, row: dict[str, Any]) -> str:
+def doc_of(view: TreeView, row: Row) -> str:
     """Return the comment of a definition; empty if it has none."""
-    from gitindex.base.errors import GitIndexError
     from gitindex.query.symbols import SymbolQuery, list_symbols
 
     try:
@@ -64,7 +59,7 @@ def doc_of(view: TreeView, row: dict[str, Any]) -> str:
     return next((one.get("doc", "") for one in found if one["line"] == row["line"]), "")
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield a line for each definition."""
     for row in (*answer["definitions"], *answer["declared"]):
         yield f"{ink.place(row)}  {ink.code(row.get('signature') or answer['name'])}"

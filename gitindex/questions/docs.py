@@ -5,49 +5,48 @@ from __future__ import annotations
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, warnings
-from gitindex.questions.table import AT, Question, Wire, argument, limit, option, wired
+from gitindex.questions.table import AT, BARE, Question, Wire, argument, limit, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import DocumentRow
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> Any:
+def ask(here: Here, params: Params) -> Any:
     """Return documents, or topics with how many documents have each."""
     from gitindex.query import documents
     from gitindex.store.entities import Filter
 
-    filters = Filter(tuple(asked["tags"]), asked["date_from"], asked["date_to"])
-    if asked["topics"]:
+    filters = Filter(tuple(params["tags"]), params["date_from"], params["date_to"])
+    if params["topics"]:
         return documents.count_topics(here.worktree, here.path, filters, here.choice)
-    fields = dict(asked["fields"])
-    if asked["session"]:
-        fields["session_id"] = asked["session"]
+    fields = dict(params["fields"])
+    if params["session"]:
+        fields["session_id"] = params["session"]
     pairs = tuple(fields.items())
-    wanted = documents.DocumentQuery(asked["query"], filters, asked["limit"], pairs, asked["regex"])
+    query = documents.DocumentQuery(
+        params["query"], filters, params["limit"], pairs, params["regex"]
+    )
     if here.agent:
         with here.tree() as view:
-            answer = documents.search_documents(view, wanted)
+            answer = documents.search_documents(view, query)
     else:
-        answer = documents.find_documents(here.worktree, here.path, wanted, here.choice)
-    if not answer["results"] and _is_regex(asked):
-        told = "nothing has these words; the query reads as a regular expression"
+        answer = documents.find_documents(here.worktree, here.path, query, here.choice)
+    if not answer["results"] and _is_regex(params):
+        message = "nothing has these words; the query reads as a regular expression"
         how = "`regex: true`" if here.agent else "--regex"
-        answer["warnings"] = [*answer.get("warnings", []), f"{told}: ask with {how}"]
+        answer["warnings"] = [*answer.get("warnings", []), f"{message}: ask with {how}"]
     return answer
 
 
-def _is_regex(asked: Params) -> bool:
+def _is_regex(params: Params) -> bool:
     """Is the query more than words, and a pattern that compiles?"""
     import re
 
-    text = asked["query"]
-    if asked["regex"] or not set(text) & set("\\^$*+?[]()|{}"):
+    text = params["query"]
+    if params["regex"] or not set(text) & set("\\^$*+?[]()|{}"):
         return False
     try:
         re.compile(text)
@@ -56,27 +55,24 @@ def _is_regex(asked: Params) -> bool:
     return True
 
 
-def code(answer: Any, _asked: Params) -> int:
-    """Return 1 for an answer without rows."""
-    return 0 if answer.get("topics") or answer.get("results") else 1
-
-
-def text(answer: Any, ink: Ink) -> Iterator[str]:
+def text(answer: Any, ink: Ink) -> Lines:
     """Yield the documents, each with its day, topics and text; or the topics."""
     for row in answer.get("topics", ()):
         yield f"{row['count']:>6}  {safe_text(row['topic'])}"
     for row in answer.get("results", ()):
         yield from _document(row, ink)
-    if code(answer, {}):
+    if not (answer.get("topics") or answer.get("results")):
         yield Aside("no document has a topic" if "topics" in answer else "no document matches")
     yield from warnings(answer)
 
 
-def _document(row: DocumentRow, ink: Ink) -> Iterator[str]:
+def _document(row: DocumentRow, ink: Ink) -> Lines:
     topics = ", ".join(row["topics"])
-    told = "  ".join(filter(None, ((row["createdAt"] or "")[:10], f"[{topics}]" if topics else "")))
+    details = "  ".join(
+        filter(None, ((row["createdAt"] or "")[:10], f"[{topics}]" if topics else ""))
+    )
     where = ink.paint("path", ink.place(row, "startLine"))
-    yield f"{where}  {ink.paint('dim', safe_text(told))}".rstrip()
+    yield f"{where}  {ink.paint('dim', safe_text(details))}".rstrip()
     shown = row["snippet"] if row["matched"] or not row["summary"] else row["summary"]
     for line in shown.splitlines():
         yield "    " + safe_text(line.replace("\t", "    "))
@@ -91,7 +87,7 @@ QUESTION = Question(
             "Words that a document must contain, in any case; see --regex.",
             "",
             most=500,
-            wire=Wire(help=""),
+            wire=BARE,
         ),
         option(
             "--tag -t",
@@ -122,16 +118,14 @@ QUESTION = Question(
             wire=Wire(help="{session_id: …}", most=200),
         ),
         wired("session", "", most=200, wire=Wire("session_id", hidden=True)),
-        option(
-            "--regex -e", "regex", "The query is a regular expression.", "flag", wire=Wire(help="")
-        ),
+        option("--regex -e", "regex", "The query is a regular expression.", "flag", wire=BARE),
         option("--topics", "topics", "List topics and how many documents have each.", "flag"),
         limit("Documents", 20, 1_000, 20),
         AT,
     ),
     ask,
     text,
-    code=code,
+    found="topics results",
     tool="search_documents",
     tells="Markdown, rst and adoc by text, topics, dates or any front-matter field; at least one.",
     pages="results",

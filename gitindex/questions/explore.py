@@ -6,15 +6,11 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Ink
-from gitindex.questions.table import AT, Question, Wire, argument, option
+from gitindex.questions.table import AT, Question, Wire, argument, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from gitindex.query.explore import PackBudget
-    from gitindex.questions.here import Here
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Lines, Params, Row
 
 
 CHARS_PER_TOKEN = 4
@@ -24,24 +20,24 @@ LAST_LINE = 60
 """Characters kept for the last line, about freshness."""
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the best parts of files for a question, with their code, uses and tests."""
     from gitindex.query.explore import explore
 
-    if 0 < asked["lines"] < FEWEST:
+    if 0 < params["lines"] < FEWEST:
         raise GitIndexError(f"--lines is 0 or at least {FEWEST}", "", Exit.USAGE)
     ink = Ink(path=safe_text) if here.agent else Ink(80, path=here.shown)
     with here.tree() as view:
         memories = (here.memories.lexical, here.memories.binding)
-        budget = budget_of(asked["tokens"], asked["lines"], ink)
-        return explore(view, asked["query"], budget, here.below(view), memories)
+        budget = budget_of(params["tokens"], params["lines"], ink)
+        return explore(view, params["query"], budget, here.below(view), memories)
 
 
 def budget_of(tokens: int, lines: int, ink: Ink) -> PackBudget:
     """Return a budget that counts what this reader is shown."""
     from gitindex.query.explore import PackBudget
 
-    def fits(answer: dict[str, Any]) -> bool:
+    def fits(answer: Answer) -> bool:
         printed = [*_printed(answer, ink)]
         room = tokens * CHARS_PER_TOKEN - LAST_LINE
         return sum(map(len, printed)) + len(printed) <= room and (not lines or len(printed) < lines)
@@ -49,7 +45,7 @@ def budget_of(tokens: int, lines: int, ink: Ink) -> PackBudget:
     return PackBudget(tokens, lines, fits)
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the places with their uses, then those that are only named."""
     yield from _printed(answer, ink)
     if not answer["places"] and not answer["also"]:
@@ -62,7 +58,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield ink.paint("dim", f"-- {many}; {freshness['state']}{laid}")
 
 
-def _printed(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _printed(answer: Answer, ink: Ink) -> Lines:
     path = ""
     for place in answer["places"]:
         if path and ink.width and place["path"] != path:
@@ -75,7 +71,7 @@ def _printed(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield ink.paint("dim", f"also {ink.place(row)}{name}")
 
 
-def _code(place: dict[str, Any], ink: Ink, same_file: bool) -> Iterator[str]:
+def _code(place: Row, ink: Ink, same_file: bool) -> Lines:
     first = place["startLine"]
     lines = f"{first}-{first + place['code'].count(chr(10))}"
     named = ""
@@ -87,17 +83,17 @@ def _code(place: dict[str, Any], ink: Ink, same_file: bool) -> Iterator[str]:
     shown = "…" if same_file else ink.paint("path", path)
     mark = "" if ink.width else "## "
     yield f"{mark}{shown}:{ink.paint('line', lines)}{named}{ink.paint('dim', why)}"
-    for number, line in enumerate(place["code"].split("\n"), place["startLine"]):
+    for at, line in enumerate(place["code"].split("\n"), place["startLine"]):
         if ink.width:
             shown = safe_text(line.replace("\t", "    "))
-            yield f"{ink.paint('line', f'{number:>4}')}  {shown}".rstrip()
+            yield f"{ink.paint('line', f'{at:>4}')}  {shown}".rstrip()
         else:
             yield safe_text(line, keep="\t")
     if place.get("codeTruncated") and ink.width:
         yield ink.paint("dim", f"      … gitindex read {path}:{first}-{place['endLine']}")
 
 
-def _uses(place: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _uses(place: Row, ink: Ink) -> Lines:
     lead = "  " if ink.width else ""
     for row in place.get("callers", ()):
         around = f" in {safe_text(row['enclosing'])}" if "enclosing" in row else ""
@@ -111,7 +107,7 @@ def _uses(place: dict[str, Any], ink: Ink) -> Iterator[str]:
     yield from _also_uses(place, ink, lead)
 
 
-def _also_uses(place: dict[str, Any], ink: Ink, lead: str) -> Iterator[str]:
+def _also_uses(place: Row, ink: Ink, lead: str) -> Lines:
     if place.get("callees"):
         called = (f"{safe_text(row['name'])} {ink.place(row)}" for row in place["callees"])
         yield f"{lead}-> {', '.join(called)}"
@@ -137,24 +133,22 @@ QUESTION = Question(
             most=8_000,
             wire=Wire(help="words, names or a pasted line"),
         ),
-        option(
+        number(
             "--tokens -t",
             "tokens",
-            "PackBudget: 4 characters each, as printed.",
-            "integer",
-            default=2_000,
-            least=200,
-            most=20_000,
+            "Budget: 4 characters each, as printed.",
+            2_000,
+            200,
+            20_000,
             wire=Wire(help="budget"),
         ),
-        option(
+        number(
             "--lines",
             "lines",
-            "PackBudget: printed lines, 8 or more; 0 for no limit.",
-            "integer",
-            default=0,
-            least=0,
-            most=5_000,
+            "Budget: printed lines, 8 or more; 0 for no limit.",
+            0,
+            0,
+            5_000,
             wire=Wire(help="budget of lines, 0: none"),
         ),
         AT,

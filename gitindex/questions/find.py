@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, argument, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the definitions and files nearest to a text."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.find import find_places
 
-    if not asked["words"]:
+    if not params["words"]:
         raise GitIndexError("give a part of a name", "gitindex find NAME", Exit.USAGE)
+    file, mark, name = params["words"].rpartition("#")
     with here.tree() as view:
-        return find_places(view, asked["words"], asked["limit"])
+        answer = find_places(view, name, params["limit"])
+    if mark:
+        inside = here.inside(file)
+        answer["results"] = [row for row in answer["results"] if row["path"] == inside]
+    return answer
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield a line for each."""
     for row in answer["results"]:
-        told = ""
+        what = ""
         if row["type"] == "symbol":
-            told = f"  {ink.paint('kind', row['kind'])} {safe_text(row['qualifiedName'])}"
+            what = f"  {ink.paint('kind', row['kind'])} {safe_text(row['qualifiedName'])}"
         place = ink.place(row) if "line" in row else ink.path(row["path"])
-        yield ink.paint("path", place) + told
+        yield ink.paint("path", place) + what
 
 
 QUESTION = Question(

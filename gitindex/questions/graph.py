@@ -4,64 +4,60 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.certificate import certificate, last_name
-from gitindex.questions.ink import missing
-from gitindex.questions.table import AT, SYMBOL, Question, Wire, option
+from gitindex.questions.ink import Aside, certificate, last_name, missing
+from gitindex.questions.table import AT, BARE, SYMBOL, Question, Wire, choice, limit, number, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import CallGraphAnswer
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 MAX_NODES = 200
 """Of one call over MCP."""
 
 
-def ask(here: Here, asked: Params) -> CallGraphAnswer:
+def ask(here: Here, params: Params) -> CallGraphAnswer:
     """Return nodes, edges and notes around a symbol."""
     from gitindex.base.vocabulary import Direction
     from gitindex.query.callgraph.answer import GraphQuery, call_graph
     from gitindex.query.symbols import suggestions
     from gitindex.questions.here import add_lines
 
-    wanted = GraphQuery(
-        here.placed(asked["symbol"]),
-        Direction(asked["direction"]),
-        asked["depth"],
-        asked["limit"],
-        asked["note_limit"],
+    query = GraphQuery(
+        here.placed(params["symbol"]),
+        Direction(params["direction"]),
+        params["depth"],
+        params["limit"],
+        params["note_limit"],
     )
     with here.tree() as view, here.doing("following names"):
-        answer = call_graph(view, wanted, here.memories.binding)
+        answer = call_graph(view, query, here.memories.binding)
         if answer["status"] == "not_found":
-            answer["near"] = suggestions(view, asked["symbol"])
+            answer["near"] = suggestions(view, params["symbol"])
         if here.agent:
             add_lines(view, [edge["site"] for edge in answer["edges"]])
         return answer
 
 
-def code(answer: CallGraphAnswer, _asked: Params) -> int:
+def code(answer: CallGraphAnswer, _params: Params) -> int:
     """Return 1 for a symbol that is not there or not decided, and for one without edges."""
     return 0 if answer["status"] == "ok" and answer["edges"] else 1
 
 
-def fit(answer: dict[str, Any], asked: Params) -> dict[str, Any]:
+def fit(answer: Answer, params: Params) -> Answer:
     """Say how to ask for more nodes."""
-    more = min(2 * asked["limit"], MAX_NODES)
-    goes_on = answer.get("truncated") and more > asked["limit"]
+    more = min(2 * params["limit"], MAX_NODES)
+    goes_on = answer.get("truncated") and more > params["limit"]
     return answer | ({"continuation": {"limit": more}} if goes_on else {})
 
 
-def text(answer: Any, ink: Ink) -> Iterator[str]:
+def text(answer: Any, ink: Ink) -> Lines:
     """Yield the edges around the root, a summary of the notes, and the certificate of callers."""
     if answer["status"] != "ok":
         yield from _undecided(answer, ink)
         return
-    form = ink.asked.get("form", "text")
+    form = ink.params.get("form", "text")
     if form not in ("text", "json"):
         from gitindex.query.callgraph.drawing import FORMATS
 
@@ -72,13 +68,15 @@ def text(answer: Any, ink: Ink) -> Iterator[str]:
     yield f"{ink.paint('name', ink.node(root))}:{known[root]['line']}"
     for edge in answer["edges"]:
         yield from _edge(edge, root, ink)
+    if not answer["edges"]:
+        yield Aside("no calls" if ink.params.get("direction") == "callees" else "no edges")
     yield from _notes(answer, ink)
     yield from (ink.paint("dim", f"  {warning}") for warning in answer["warnings"])
-    if ink.asked.get("direction") != "callees" and "complete" in answer:
+    if ink.params.get("direction") != "callees" and "complete" in answer:
         yield from certificate(answer, ink, len(answer["edges"]), "edges")
 
 
-def _edge(edge: dict[str, Any], root: str, ink: Ink) -> Iterator[str]:
+def _edge(edge: Row, root: str, ink: Ink) -> Lines:
     outward = edge["from"] == root
     ends = f"-> {ink.node(edge['to'])}" if outward else f"<- {ink.node(edge['from'])}"
     if root not in (edge["from"], edge["to"]):
@@ -89,83 +87,51 @@ def _edge(edge: dict[str, Any], root: str, ink: Ink) -> Iterator[str]:
         yield f"      {ink.code(site['text'])}"
 
 
-def _notes(answer: Any, ink: Ink) -> Iterator[str]:
+def _notes(answer: Any, ink: Ink) -> Lines:
     """Yield one line that counts the notes by type, or each with `--notes`."""
     if not answer["notes"]:
         return
-    if ink.asked.get("notes"):
+    if ink.params.get("notes"):
         for note in answer["notes"]:
             at = f":{note['startLine']}" if note["startLine"] is not None else ""
-            told = f"{at}: {note['type']}: {note['detail']}"
-            yield ink.paint("dim", f"  note {ink.path(note['file'])}{safe_text(told)}")
+            detail = f"{at}: {note['type']}: {note['detail']}"
+            yield ink.paint("dim", f"  note {ink.path(note['file'])}{safe_text(detail)}")
         return
     counts: dict[str, int] = {}
     for note in answer["notes"]:
         counts[note["type"]] = counts.get(note["type"], 0) + 1
-    told = ", ".join(f"{many} {kind}" for kind, many in sorted(counts.items()))
+    summary = ", ".join(f"{many} {kind}" for kind, many in sorted(counts.items()))
     how = " (--notes lists them)" if ink.width else ""
-    yield ink.paint("dim", f"  notes: {told}{how}")
+    yield ink.paint("dim", f"  notes: {summary}{how}")
 
 
-def _undecided(answer: Any, ink: Ink) -> Iterator[str]:
+def _undecided(answer: Any, ink: Ink) -> Lines:
     if answer["status"] == "not_found":
-        yield missing(ink.asked.get("symbol", "of that name"), answer.get("near", []))
+        yield missing(ink.params.get("symbol", "of that name"), answer.get("near", []))
     else:
         yield answer["message"]
     for node in answer["candidates"]:
         yield f"  {ink.paint('name', ink.node(node['id']))}  {node['kind']}"
 
 
-def _team(_answer: Any, asked: Params) -> tuple[str, list[str]]:
-    return "references", [last_name(asked["symbol"])]
+def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
+    return "references", [last_name(params["symbol"])]
 
 
 DIRECTIONS = ("both", "callers", "callees")
-DIRECTION = option(
-    "--direction",
-    "direction",
-    "callers, callees or both.",
-    default="both",
-    choices=DIRECTIONS,
-    wire=Wire(help=""),
-)
-FORM = option(
-    "--format -f",
-    "form",
-    "text, json, dot, mermaid or svg.",
-    default="text",
-    choices=("text", "json", "dot", "mermaid", "svg"),
-)
-DEPTH = option(
-    "--depth -d",
-    "depth",
-    "Steps to follow.",
-    "integer",
-    default=1,
-    least=1,
-    most=10,
-    wire=Wire(help=""),
-)
+DIRECTION = choice("--direction", "direction", "both callers callees", wire=BARE)
+FORM = choice("--format -f", "form", "text json dot mermaid svg")
+DEPTH = number("--depth -d", "depth", "Steps to follow.", 1, 1, 10, wire=BARE)
 BOUNDS = (
     DEPTH,
-    option(
-        "--limit -m -n",
-        "limit",
-        "Nodes at most.",
-        "integer",
-        default=100,
-        least=1,
-        most=2_000,
-        wire=Wire(help="", default=50, most=MAX_NODES),
-    ),
-    option(
+    limit("Nodes", 100, 2_000, 50),
+    number(
         "--note-limit",
         "note_limit",
         "Notes at most.",
-        "integer",
-        default=50,
-        least=0,
-        most=2_000,
+        50,
+        0,
+        2_000,
         wire=Wire("noteLimit", "", 20, most=200),
     ),
     option("--notes", "notes", "List the notes, not only how many.", "flag"),

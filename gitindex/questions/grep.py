@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from itertools import groupby
 from operator import itemgetter
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, Note, not_searched
@@ -16,36 +18,35 @@ from gitindex.questions.table import (
     Wire,
     argument,
     limit,
+    number,
     option,
     wired,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from gitindex.base.answers import GrepAnswer, GrepRow
     from gitindex.git.wildmatch import Rule
     from gitindex.query.grep.grep import GrepQuery
     from gitindex.query.grep.pattern import GrepPattern
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
     from gitindex.store.entities import Filter
 
 LINES = 1_000
 
 
-def ask(here: Here, asked: Params) -> GrepAnswer:
+def ask(here: Here, params: Params) -> GrepAnswer:
     """Return the lines; for people from the files on disk, if there is no index."""
     from gitindex.query.grep.grep import grep, scan
     from gitindex.view.live_scan import served_or_scanned
 
-    wanted, documents = _query(here, asked), _documents(asked)
+    everywhere, documents = _query(here, params), _documents(params)
 
     def serve() -> GrepAnswer:
         with here.tree() as view:
-            query = wanted
+            query = everywhere
             if documents is not None:
                 from gitindex.query.documents import document_paths
 
@@ -56,56 +57,55 @@ def ask(here: Here, asked: Params) -> GrepAnswer:
 
     def scan_disk(why: str) -> GrepAnswer:
         if documents is None:
-            return scan(here.worktree, wanted, why)
+            return scan(here.worktree, everywhere, why)
         from gitindex.query.document_source import scanned_documents
 
         found = frozenset(d.path for d in scanned_documents(here.worktree, documents))
-        return scan(here.worktree, wanted._replace(only=found), why)
+        return scan(here.worktree, everywhere._replace(only=found), why)
 
     if here.agent:
         return serve()
     return served_or_scanned(here.choice, serve, scan_disk, upgraded=True)
 
 
-def _query(here: Here, asked: Params) -> GrepQuery:
-    from gitindex.base.errors import Exit, GitIndexError
+def _query(here: Here, params: Params) -> GrepQuery:
     from gitindex.base.vocabulary import GrepForm
     from gitindex.query.grep.grep import GrepQuery
     from gitindex.query.grep.pattern import understand
 
-    files, texts = list(asked["words"]), _texts(asked)
+    files, texts = list(params["words"]), _texts(params)
     if not texts:
         raise GitIndexError("give a pattern", "see `gitindex grep --help`", Exit.USAGE)
-    if files and not (asked["patterns"] or asked["pattern"]):
+    if files and not (params["patterns"] or params["pattern"]):
         del files[0]  # the pattern
-    needle = pattern_of(texts, asked)
+    needle = pattern_of(texts, params)
     understand(needle)  # report a bad pattern before anything else
-    form = GrepForm.FILES if asked["names"] else GrepForm.LINES
+    form = GrepForm.FILES if params["names"] else GrepForm.LINES
     return GrepQuery(
         needle,
         below=tuple(_below(here, file) for file in files),
-        form=GrepForm.COUNTS if asked["count"] else form,
-        limit=asked["limit"],
-        before=asked["before"] or asked["context"],
-        after=asked["after"] or asked["context"],
-        rules=rules_of(asked["globs"]),
-        languages=languages_of(asked["types"]),
+        form=GrepForm.COUNTS if params["count"] else form,
+        limit=params["limit"],
+        before=params["before"] or params["context"],
+        after=params["after"] or params["context"],
+        rules=rules_of(params["globs"]),
+        languages=languages_of(params["types"]),
     )
 
 
-def _texts(asked: Params) -> list[str]:
+def _texts(params: Params) -> list[str]:
     """Return the patterns: options, MCP's own, or the first word."""
     return list(
-        asked["patterns"] or [asked["pattern"]][: bool(asked["pattern"])] or asked["words"][:1]
+        params["patterns"] or [params["pattern"]][: bool(params["pattern"])] or params["words"][:1]
     )
 
 
-def pattern_of(texts: list[str], asked: Params) -> GrepPattern:
+def pattern_of(texts: list[str], params: Params) -> GrepPattern:
     """Return one pattern that matches where any of the texts does."""
     from gitindex.query.grep.pattern import GrepPattern
 
     made = GrepPattern(
-        texts[0], asked["ignore_case"], asked["fixed"], asked["word"], asked["invert"]
+        texts[0], params["ignore_case"], params["fixed"], params["word"], params["invert"]
     )
     if len(texts) == 1:
         return made
@@ -115,24 +115,21 @@ def pattern_of(texts: list[str], asked: Params) -> GrepPattern:
     return made._replace(text="|".join(f"(?:{part})" for part in parts), fixed=False)
 
 
-def _team(_answer: Any, asked: Params) -> tuple[str, list[Any]]:
+def _team(_answer: Any, params: Params) -> tuple[str, list[Any]]:
     """Return the pattern; what the team's index cannot narrow is refused."""
-    from gitindex.base.errors import Exit, GitIndexError
-
-    named = len(asked["words"]) > (not asked["patterns"] and not asked["pattern"])
+    named = len(params["words"]) > (not params["patterns"] and not params["pattern"])
     narrowing = ("invert", "globs", "tags", "date_from", "date_to")
-    if named or any(asked[name] for name in narrowing):
+    if named or any(params[name] for name in narrowing):
         raise GitIndexError(
             "the team is asked for lines by a pattern alone",
             "leave out files, -g, -v, --tag, --from and --to, or --team",
             Exit.USAGE,
         )
-    return "grep", [pattern_of(_texts(asked), asked)]
+    return "grep", [pattern_of(_texts(params), params)]
 
 
 def rules_of(globs: list[str]) -> tuple[Rule, ...]:
     """Parse globs as ripgrep's `-g` does: git's wildcards, with `!` in front to exclude."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.git.wildmatch import make_rule
 
     found = []
@@ -146,7 +143,6 @@ def rules_of(globs: list[str]) -> tuple[Rule, ...]:
 
 def languages_of(types: list[str]) -> frozenset[str]:
     """Resolve languages by name or by file extension (`py`, `ts`)."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.languages.table import BY_NAME, TEXT, language_of
 
     found: set[str] = set()
@@ -160,19 +156,16 @@ def languages_of(types: list[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _documents(asked: Params) -> Filter | None:
+def _documents(params: Params) -> Filter | None:
     """Return the documents to search; None for all files."""
-    if not (asked["tags"] or asked["date_from"] or asked["date_to"]):
+    if not (params["tags"] or params["date_from"] or params["date_to"]):
         return None
     from gitindex.store.entities import Filter
 
-    return Filter(tuple(asked["tags"]), asked["date_from"], asked["date_to"])
+    return Filter(tuple(params["tags"]), params["date_from"], params["date_to"])
 
 
 def _below(here: Here, file: str) -> bytes:
-    import os
-
-    from gitindex.base.errors import Exit, GitIndexError
 
     inside = here.inside(file)
     other = here.choice.at or here.choice.staged
@@ -185,7 +178,7 @@ def _encoded(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def text(answer: GrepAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: GrepAnswer, ink: Ink) -> Lines:
     """Yield the lines in ripgrep's format, then notes about what was left out."""
     show = _painter(ink)
     rows = answer["results"]
@@ -208,7 +201,7 @@ def text(answer: GrepAnswer, ink: Ink) -> Iterator[str]:
         yield Aside(not_searched(left))
 
 
-def _with_context(rows: list[GrepRow], show: Callable[[str], str], ink: Ink) -> Iterator[str]:
+def _with_context(rows: list[GrepRow], show: Callable[[str], str], ink: Ink) -> Lines:
     """Yield matches with context, each line once, with `--` between separate parts."""
     last: tuple[str, int] | None = None
     for path, found in groupby(rows, key=itemgetter("path")):
@@ -235,15 +228,15 @@ def _painter(ink: Ink) -> Callable[[str], str]:
         return lambda line: line
     from gitindex.query.grep.pattern import understand
 
-    asked = dict(ink.asked)
-    needle = pattern_of(_texts(asked), asked)
+    params = dict(ink.params)
+    needle = pattern_of(_texts(params), params)
     if not understand(needle).is_plain:
         return lambda line: line
     regex = needle.compiled()
     return lambda line: regex.sub(lambda match: ink.paint("match", match[0]), line)
 
 
-def _notes(answer: GrepAnswer) -> Iterator[str]:
+def _notes(answer: GrepAnswer) -> Lines:
     """Yield notes about an incomplete or stale answer; none if it is complete and fresh."""
     yield from answer.get("warnings", [])
     if answer["truncated"] and "continuation" not in answer:
@@ -267,13 +260,12 @@ QUESTION = Question(
         ),
         wired("pattern", most=1_000, wire=Wire(default=...)),
         option("--regexp -e", "patterns", "A pattern; may be repeated.", _MANY),
-        option("--after-context -A", "after", "Lines after each match.", "integer", least=0),
-        option("--before-context -B", "before", "Lines before each match.", "integer", least=0),
-        option(
+        number("--after-context -A", "after", "Lines after each match.", least=0),
+        number("--before-context -B", "before", "Lines before each match.", least=0),
+        number(
             "--context -C",
             "context",
             "Lines before and after each match.",
-            "integer",
             least=0,
             wire=Wire(help="lines around", most=10),
         ),

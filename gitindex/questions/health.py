@@ -6,15 +6,10 @@ from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, _params: Params) -> dict[str, Any]:
+def ask(here: Here, _params: Params) -> Answer:
     """Return jobs, timings, sizes and what is left out."""
     from gitindex.query.health import health
 
@@ -22,7 +17,7 @@ def ask(here: Here, _params: Params) -> dict[str, Any]:
         return health(view)
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield the counts."""
     yield f"{answer['indexedFiles']} files, {answer['symbols']} symbols, {len(answer['jobs'])} jobs"
 

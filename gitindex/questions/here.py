@@ -126,6 +126,17 @@ class Here:
             return {**scan(closed.envelope["message"]), "gate": closed.envelope}  # type: ignore[return-value]
 
 
+def given_text(name: str, most: int) -> str:
+    """Return the text of a file that a command line names; what standard input gave is a text already."""
+    if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME or not os.path.isfile(name):
+        return name
+    from gitindex.base.atomic_file import read_start
+
+    return (read_start(name, most) or b"").decode("utf-8", "replace")
+
+
+MAX_NAME = 1_000
+"""Characters of a file's name on a command line: longer ones are texts, and `stat` refuses them."""
 MAX_LINE = 240
 """Most characters of a line of code in an answer."""
 

@@ -1,26 +1,14 @@
-"""`gitindex history NAME`: the commits that added, changed or removed definitions of a name."""
+"""`gitindex history`: the commits that added, changed, removed or broke a name, and a call."""
 
 from __future__ import annotations
 
-from gitindex.base.escape import safe_text
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
-
-
-def ask(here: Here, asked: Params) -> dict[str, Any]:
-    """Return the events of a name; the history is indexed first where it is not."""
-    from gitindex.query.history import symbol_log
-
-    index_first(here)
-    return symbol_log(here.worktree, asked["symbol"])
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
 def index_first(here: Here) -> None:
@@ -35,7 +23,60 @@ def index_first(here: Here) -> None:
         index_history(here.worktree, report)
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _in_file(here: Here, symbol: str, answer: Answer) -> Answer:
+    """Keep the events in the file of FILE#NAME."""
+    file, mark, _ = symbol.rpartition("#")
+    events = [row for row in answer["events"] if not mark or row["path"] == here.inside(file)]
+    return answer | {"events": events}
+
+
+def ask(here: Here, params: Params) -> Answer:
+    """Return the events of a name; the history is indexed first where it is not."""
+    from gitindex.query.history import symbol_log
+
+    index_first(here)
+    symbol = params["symbol"]
+    return _in_file(here, symbol, symbol_log(here.worktree, symbol.rpartition("#")[2]))
+
+
+def ask_when(here: Here, params: Params) -> Answer:
+    """Return the events of a call."""
+    from gitindex.query.history import edge_log
+
+    index_first(here)
+    caller, callee = (params[name].rpartition("#")[2] for name in ("caller", "callee"))
+    return _in_file(here, params["caller"], edge_log(here.worktree, caller, callee))
+
+
+def ask_broke(here: Here, params: Params) -> Answer:
+    """Return the commits that broke uses of a name; refuses a name that no commit defined."""
+    from gitindex.query.history import broken_uses
+
+    index_first(here)
+    symbol = params["symbol"].rpartition("#")[2]
+    with here.doing("comparing commits"):
+        answer = broken_uses(here.worktree, here.path, symbol)
+    if not answer["known"]:
+        hint = "see `gitindex symbols`, or the files with `gitindex history index`"
+        raise GitIndexError(f"no commit defined {safe_text(symbol)}", hint, Exit.USAGE)
+    return answer
+
+
+def ask_status(here: Here, _params: Params) -> Answer:
+    """Return the extent of the layer."""
+    from gitindex.query.history import history_state
+
+    return history_state(here.worktree)
+
+
+def status_code(answer: Answer, _params: Params) -> int:
+    """Return 3 without a layer, 1 for one that HEAD has left behind."""
+    if answer["status"] != "ok":
+        return 3
+    return 0 if answer["exact"] else 1
+
+
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield each commit and what it did, newest first."""
     for row in answer["events"]:
         where = f"{ink.path(row['path'])}: {safe_text(row['name'])}"
@@ -43,22 +84,83 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield f"    {safe_text(row['subject'])}"
     if not answer["events"]:
         yield "no such definition or call in the history"
-    yield from behind(answer)
+    yield from _behind(answer)
 
 
-def behind(answer: dict[str, Any]) -> Iterator[str]:
+def broke_text(answer: Answer, ink: Ink) -> Lines:
+    """Yield each commit and the places that it broke, newest first."""
+    for row in answer["commits"]:
+        again = ", defined again later" if row["definedAgain"] else ""
+        yield f"{row['commit'][:10]} {row['date']} {safe_text(row['subject'])}{again}"
+        for place in row["breaks"]:
+            yield f"  {ink.paint('path', ink.place(place))}: {safe_text(place['why'])}"
+    if not answer["commits"]:
+        yield f"no commit broke a use of {safe_text(answer['symbol'])}"
+    if answer["truncated"]:
+        yield f"  only the newest {answer['examined']} commits that changed it were compared"
+    yield from _behind(answer)
+
+
+def status_text(answer: Answer, _ink: Ink) -> Lines:
+    """Yield the size of the layer in one line."""
+    if answer["status"] != "ok":
+        yield "history: not indexed"
+        yield f"  hint: {answer['hint']}"
+        return
+    yield (
+        f"history: {counted(answer['commits'], 'commits')}, {counted(answer['blobs'], 'blobs')},"
+        f" {answer['symbols']} definitions, {answer['bytes'] / 1e6:.1f} MB"
+    )
+    yield from _behind(answer)
+
+
+def _behind(answer: Answer) -> Lines:
     """Say that HEAD has moved on since the history was indexed."""
     if not answer["exact"]:
         at = (answer["historyCommit"] or "no commit")[:10]
         yield f"  the history is indexed up to {at}, HEAD is elsewhere: `gitindex history index`"
 
 
+SYMBOL = argument("symbol", "A name, the end of a qualified one, or FILE#NAME.", complete="names")
 QUESTION = Question(
     "history",
     "What became of a definition or a call, by commit. The first question indexes the history.",
-    (argument("symbol", "A name, or the end of a qualified one.", complete="names"),),
+    (SYMBOL,),
     ask,
     text,
     found="events",
     trees="",
+)
+QUESTIONS = (
+    QUESTION,
+    QUESTION._replace(
+        name="history log",
+        about="The commits that added, changed or removed definitions of SYMBOL.",
+    ),
+    QUESTION._replace(
+        name="history when",
+        about="The commits with which CALLER began or ceased to call CALLEE.",
+        params=(
+            argument("caller", "The function that calls.", complete="names"),
+            argument("callee", "The name that it calls.", complete="names"),
+        ),
+        ask=ask_when,
+    ),
+    QUESTION._replace(
+        name="history broke",
+        about="After which commit did a name dangle, or its calls stop fitting? Exit 1 if after none.",
+        params=(SYMBOL._replace(most=512),),
+        ask=ask_broke,
+        text=broke_text,
+        found="commits",
+    ),
+    QUESTION._replace(
+        name="history status",
+        about="How far the history layer reaches, and its size.",
+        params=(),
+        ask=ask_status,
+        text=status_text,
+        code=status_code,
+        found="",
+    ),
 )

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import STAGED, unchecked_fields, unchecked_lines
 from gitindex.questions.graph import DEPTH
 from gitindex.questions.ink import Aside, Note
-from gitindex.questions.table import Question, Wire, argument, option
+from gitindex.questions.table import Question, Wire, between, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,47 +21,44 @@ if TYPE_CHECKING:
 
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.reach import AffectedTest
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
-def ask(here: Here, asked: Params) -> Any:
+def ask(here: Here, params: Params) -> Any:
     """Return what a change reaches; or references left behind; or the tests that reach it."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.impact.reach import impact
 
-    if asked["dangling"] and asked["tests"]:
+    if params["dangling"] and params["tests"]:
         raise GitIndexError(
             "--dangling and --tests exclude each other", "see `gitindex impact --help`", Exit.USAGE
         )
     try:
-        with _comparing(here, asked) as change:
-            if asked["dangling"]:
-                return _dangling(change, asked["signatures"])
-            if asked["tests"]:
-                return _tests(change, asked["limit"])
-            return impact(change, asked["depth"])
+        with _comparing(here, params) as change:
+            if params["dangling"]:
+                return _dangling(change, params["signatures"])
+            if params["tests"]:
+                return _tests(change, params["limit"])
+            return impact(change, params["depth"])
     except GitIndexError as error:
-        if error.message.startswith("no such revision") and ".." not in asked["between"]:
+        if error.message.startswith("no such revision") and ".." not in params["between"]:
             error.hint = (
-                f"commits are A..B; for a symbol: `gitindex callers -d 3 {asked['between']}`"
+                f"commits are A..B; for a symbol: `gitindex callers -d 3 {params['between']}`"
             )
         raise
 
 
 @contextmanager
-def _comparing(here: Here, asked: Params) -> Iterator[TreeChange]:
+def _comparing(here: Here, params: Params) -> Iterator[TreeChange]:
     from gitindex.query.impact.change import TreePair, comparing, parse_range
 
-    before, after = parse_range(asked["between"], asked["staged"])
+    before, after = parse_range(params["between"], params["staged"])
     strict = here.choice.strict
     between = TreePair(before._replace(strict=strict), after._replace(strict=strict))
     with here.doing("following the change"), comparing(here.worktree, here.path, between) as change:
         yield change
 
 
-def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
+def _dangling(change: TreeChange, signatures: bool) -> Row:
     from gitindex.query.impact.dangling import find_dangling, find_misfits
 
     found = find_dangling(change)
@@ -75,7 +73,7 @@ def _dangling(change: TreeChange, signatures: bool) -> dict[str, Any]:
     )
 
 
-def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
+def _tests(change: TreeChange, limit: int) -> Row:
     from gitindex.query.impact.reach import affected_tests, runners_of
 
     found = affected_tests(change)
@@ -92,7 +90,7 @@ def _tests(change: TreeChange, limit: int) -> dict[str, Any]:
     )
 
 
-def _test_fields(found: AffectedTest) -> dict[str, Any]:
+def _test_fields(found: AffectedTest) -> Row:
     return {
         **path_fields(os.fsencode(found.path)),
         "route": str(found.route),
@@ -101,26 +99,28 @@ def _test_fields(found: AffectedTest) -> dict[str, Any]:
     }
 
 
-def code(answer: Any, _asked: Params) -> int:
+def code(answer: Any, _params: Params) -> int:
     """Return 1 if something is left behind, or if nothing changed; tests never fail."""
     if "dangling" in answer:
         return 1 if answer["dangling"] or answer["misfits"] else 0
     return 0 if "ranked" in answer or answer["changedFiles"] else 1
 
 
-def text(answer: Any, ink: Ink) -> Iterator[str]:
+def text(answer: Any, ink: Ink) -> Lines:
     """Yield the kind of answer that was asked for."""
     if "dangling" in answer:
         return _dangling_text(answer, ink)
     return _tests_text(answer, ink) if "ranked" in answer else _impact_text(answer, ink)
 
 
-def _dangling_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _dangling_text(answer: Answer, ink: Ink) -> Lines:
     yield from _gone(answer["dangling"], answer["deletedFiles"], ink)
     for row in answer["misfits"]:
         yield f"{ink.place(row)}: `{safe_text(row['name'])}` {safe_text(row['why'])}"
     for line in _gone(answer["possible"], answer["deletedFiles"], ink, "tier"):
         yield ink.paint("dim", f"? {line}")
+    if not (answer["dangling"] or answer["misfits"] or answer["possible"]):
+        yield Aside("nothing dangles")
     if answer["dangling"]:
         yield Aside("restore what is gone, or change these places and stage them")
     if answer["truncated"]:
@@ -128,9 +128,7 @@ def _dangling_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     yield from unchecked_lines(answer, ink)
 
 
-def _gone(
-    rows: list[dict[str, Any]], deleted: list[str], ink: Ink, last: str = ""
-) -> Iterator[str]:
+def _gone(rows: list[Row], deleted: list[str], ink: Ink, last: str = "") -> Lines:
     """Yield a line for each place: which names are gone from which file, or that it is deleted."""
     names: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in rows:
@@ -145,9 +143,9 @@ def _gone(
             yield f"{place}: {listed} {verb} gone from {ink.path(missing)}{end}"
 
 
-def _tests_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _tests_text(answer: Answer, ink: Ink) -> Lines:
     for row in answer["ranked"]:
-        for node in row["nodes"] if ink.asked.get("nodes") and row["nodes"] else [row["path"]]:
+        for node in row["nodes"] if ink.params.get("nodes") and row["nodes"] else [row["path"]]:
             file, colons, name = node.partition("::")
             yield ink.path(file) + colons + name
     for one in answer["commands"]:
@@ -160,27 +158,23 @@ def _tests_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     yield from unchecked_lines(answer, ink)
 
 
-def _impact_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _impact_text(answer: Answer, ink: Ink) -> Lines:
     """Yield code first, file by file; keys of data files and headings only if asked for."""
     from gitindex.languages.syntax.kinds import DATA_KINDS
 
     changed = answer["changedSymbols"]
-    shown = [one for one in changed if ink.asked.get("everything") or one["kind"] not in DATA_KINDS]
+    shown = [
+        one for one in changed if ink.params.get("everything") or one["kind"] not in DATA_KINDS
+    ]
     for path, found in groupby(shown, key=itemgetter("path")):
         yield ink.paint("path", ink.path(path))
         for one in found:
             yield f"  {one['line']:>5}  {one['change']:<9} {safe_text(one['qualifiedName'])}"
-    if answer["reached"]:
-        yield "reaches"
-    for path, found in groupby(sorted(answer["reached"], key=_by_place), key=itemgetter("path")):
-        yield f"  {ink.paint('path', ink.path(path))}"
-        for one in found:
-            step = ink.paint("dim", f"[{one['tier']}, {counted(one['distance'], 'steps')}]")
-            yield f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}"
+    yield from _reached_text(answer["reached"], ink)
     if answer["tests"]:
         yield "tests"
     yield from (f"  {ink.paint('path', ink.path(name))}" for name in answer["tests"])
-    told = [
+    parts = [
         f"{counted(len(answer['changedFiles']), 'files')} changed",
         f"{counted(len(shown), 'symbols')}",
         f"{counted(len(answer['files']), 'files')} reached",
@@ -188,15 +182,25 @@ def _impact_text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     ]
     if len(shown) < len(changed):
         hidden = counted(len(changed) - len(shown), "changes")
-        told.append(f"{hidden} of keys and headings not shown" + (" (--all)" if ink.width else ""))
-    yield ink.paint("dim", f"-- {', '.join(told)}")
+        parts.append(f"{hidden} of keys and headings not shown" + (" (--all)" if ink.width else ""))
+    yield ink.paint("dim", f"-- {', '.join(parts)}")
 
 
-def _by_place(found: dict[str, Any]) -> tuple[int, str, int]:
+def _reached_text(rows: list[Row], ink: Ink) -> Lines:
+    if rows:
+        yield "reaches"
+    for path, found in groupby(sorted(rows, key=_by_place), key=itemgetter("path")):
+        yield f"  {ink.paint('path', ink.path(path))}"
+        for one in found:
+            step = ink.paint("dim", f"[{one['tier']}, {counted(one['distance'], 'steps')}]")
+            yield f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}"
+
+
+def _by_place(found: Row) -> tuple[int, str, int]:
     return found["distance"], found["path"], found["line"]
 
 
-def _team(answer: Any, _asked: Params) -> tuple[str, list[str]]:
+def _team(answer: Any, _params: Params) -> tuple[str, list[str]]:
     """Ask for the changed definitions that another repository could use."""
     from gitindex.languages.syntax.kinds import DATA_KINDS
 
@@ -208,21 +212,14 @@ QUESTION = Question(
     "impact",
     "What a change reaches: symbols, files and tests.",
     (
-        argument(
-            "between",
+        between(
             "Two commits; HEAD and the disk if left out.",
-            "",
-            metavar="[A..B]",
-            most=512,
-            wire=Wire("range", "A..B, or A to disk; default: HEAD to disk"),
+            Wire("range", "A..B, or A to disk; default: HEAD to disk"),
         ),
         STAGED._replace(wire=Wire(help="HEAD to the stage")),
         option("--dangling", "dangling", "References left behind; exit 1 if any.", "flag"),
         option(
-            "--signatures",
-            "signatures",
-            "With --dangling: calls that no longer fit, too.",
-            "flag",
+            "--signatures", "signatures", "With --dangling: calls that no longer fit, too.", "flag"
         ),
         option("--tests", "tests", "Tests that reach the change, the likeliest first.", "flag"),
         option("--limit -m -n", "limit", "Test files at most, with --tests.", "integer", least=0),

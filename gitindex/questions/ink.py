@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ class Ink:
         self,
         width: int = 0,
         color: bool = False,
-        asked: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
         path: Callable[[str], str] = safe_text,
     ) -> None:
         self.width, self.color, self.path = width, color, path
-        self.asked = asked or {}
+        self.params = params or {}
 
     def paint(self, style: str, text: str) -> str:
         """Return text in one of the styles. The text is escaped already."""
@@ -83,3 +83,49 @@ def not_searched(left: Mapping[str, int]) -> str:
     """Summarize in one line the files that the policy keeps out of an answer."""
     reasons = ", ".join(f"{many} {why}" for why, many in sorted(left.items()))
     return f"not searched: {reasons} (`gitindex status --skipped` lists them)"
+
+
+def certificate(answer: Mapping[str, Any], ink: Ink, shown: int, what: str) -> Iterator[str]:
+    """Yield the possible places, each line once, then how all occurrences are accounted for."""
+    from gitindex.query.absence import summary
+
+    yield from _possible(answer, ink)
+    for row in (*answer.get("unlikely", ()), *answer.get("mentioned", ())):
+        why = row["why"] or "on another type"
+        yield ink.paint("dim", f"  {ink.place(row)}  {why}: {safe_text(row['text'])}")
+    total = answer.get("totalReferences", shown)
+    seen = " shown" if ink.width else ""
+    count = f"{shown} of {total} {what}{seen}" if total > shown or answer.get("truncated") else ""
+    sure = summary(answer, count or (counted(shown, what) if what != "references" else ""))
+    outdated = len(answer.get("semanticLayer", {}).get("stalePaths", ()))
+    stale = f"; semantic layer stale in {outdated} of these files" if outdated else ""
+    fresh = f"; {answer['freshness']['state']}" if ink.width else ""
+    yield ink.paint("dim", f"-- {sure}{fresh}{stale}")
+
+
+def _possible(answer: Mapping[str, Any], ink: Ink) -> Iterator[str]:
+    lines: dict[str, int] = {}
+    for row in answer["possible"]:
+        code = safe_text(row["text"][: None if ink.width else 120])
+        line = f"? {ink.paint('path', ink.place(row))}  {row['why']}: {code}"
+        lines[line] = lines.get(line, 0) + 1
+    for line, times in lines.items():
+        yield line + (f"  ({times} ×)" if times > 1 else "")
+
+
+def last_name(symbol: str) -> str:
+    """Return the plain name of FILE#NAME or CLASS.NAME: what other repositories are asked for."""
+    return symbol.rpartition("#")[2].rpartition(".")[2]
+
+
+def team_lines(answer: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the hits of other repositories, or why the server did not answer."""
+    if params.get("team") and "team" not in answer:
+        yield Note(safe_text(answer["message"]))
+    for hit in answer.get("team", {}).get("hits", ()):
+        place = f"{hit['repo']}@{hit['ref']}:{hit['path']}:{hit['line']}"
+        if "text" in hit:
+            yield safe_text(f"{place}:{hit['text']}")
+            continue
+        what = f"{hit['kind']} {hit['qualifiedName'] or hit['name']}".strip()
+        yield safe_text(f"{place}  {what}  [{hit['tier']}]")

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import NotIndexed
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the jobs, newest first."""
-    from gitindex.base.errors import NotIndexed
     from gitindex.query.health import job_fields
     from gitindex.refresh.queue import read_history
 
-    found = read_history(here.worktree, asked["limit"])
+    found = read_history(here.worktree, params["limit"])
     if found is None:
         raise NotIndexed
     return {"status": "ok", "jobs": [job_fields(job) for job in found]}
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield a line for each job."""
     for job in answer["jobs"]:
         done = job["finishedAt"] and job["startedAt"]

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+import os
+
+from gitindex.base.errors import NotIndexed
+from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the lines."""
-    import os
-
-    from gitindex.base.errors import NotIndexed
-    from gitindex.base.escape import safe_text
     from gitindex.refresh.log import read_log
 
     if not os.path.isdir(here.worktree.store):
         raise NotIndexed
-    lines = read_log(here.worktree.store, asked["limit"])
+    lines = read_log(here.worktree.store, params["limit"])
     return {"status": "ok", "lines": [*map(safe_text, lines)]}
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield them."""
     yield from answer["lines"]
 

@@ -2,45 +2,185 @@
 
 from __future__ import annotations
 
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, Wire, option
+import os
+
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import safe_text
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.questions.table import AT, Question, Wire, number, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from gitindex.query.map.nodes import ShownNode
+    from gitindex.questions.table import Lines, Row
+    from gitindex.view.tree import TreeView
 
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    Marks = dict[str, str]
+    from gitindex.questions.table import Answer, Here, Ink, Params
 
 MAX_TOKENS = 20_000
 """Of one call over MCP."""
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the map of a tree, or its picture."""
     from gitindex.query.map.answer import MapQuery, map_picture, read_sections, repo_map
 
-    focus = tuple(map(here.inside, asked["focus"]))
-    include = read_sections(asked["include"])
+    focus = tuple(map(here.inside, params["focus"]))
+    include = read_sections(params["include"])
     with here.tree() as view, here.doing("ranking the files"):
-        wanted = MapQuery(asked["tokens"], focus or here.below(view), include)
-        if asked["svg"]:
-            return {"status": "ok", "map": map_picture(view, wanted)}
-        return dict(repo_map(view, wanted))
+        query = MapQuery(params["tokens"], focus or here.below(view), include)
+        if params["svg"]:
+            return {"status": "ok", "map": map_picture(view, query)}
+        return dict(repo_map(view, query))
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield the map."""
     yield answer["map"].rstrip("\n") if not _ink.width else answer["map"]
 
 
-def fit(answer: dict[str, Any], asked: Params) -> dict[str, Any]:
+def fit(answer: Answer, params: Params) -> Answer:
     """Leave out the fields that only repeat the text."""
-    told = {name: value for name, value in answer.items() if not isinstance(value, list)}
-    more = min(2 * asked["tokens"], MAX_TOKENS)
-    goes_on = answer["truncated"] and more > asked["tokens"]
-    return told | ({"continuation": {"tokens": more}} if goes_on else {})
+    fields = {name: value for name, value in answer.items() if not isinstance(value, list)}
+    more = min(2 * params["tokens"], MAX_TOKENS)
+    goes_on = answer["truncated"] and more > params["tokens"]
+    return fields | ({"continuation": {"tokens": more}} if goes_on else {})
+
+
+MAX_SYMBOLS = 120
+IMPACT_DEPTH = 2
+MAX_PICTURES = 8
+_SYMBOLS = (
+    "SELECT n.text, s.qualified_name, s.kind FROM {live} l JOIN {symbols} s ON s.blob_id=l.blob_id"
+    " JOIN {names} n ON n.id=s.name_id WHERE l.path=? AND s.parent<0 ORDER BY s.ordinal LIMIT ?"
+)
+
+
+class Picture(NamedTuple):
+    """Nodes with their places, and edges, as JSON has them."""
+
+    nodes: list[Row]
+    edges: list[Row]
+    truncated: bool
+
+
+class TreeGraph:
+    """What the map needs of one tree; a server keeps it between clicks."""
+
+    def __init__(self, view: TreeView) -> None:
+        from gitindex.query.map.file_graph import FileGraph
+        from gitindex.query.map.nodes import MapFile
+
+        graph = FileGraph(view)
+        paths = {path: path for path in graph.files}  # one string for each path
+        self.imports = {
+            paths[path]: tuple(paths[target] for target in targets)
+            for path, targets in graph.imports.items()
+        }
+        joined = {path for path, targets in self.imports.items() if targets} | {*graph.importers}
+        ranks = graph.ranks(set())
+        self.files = {
+            path: MapFile(path, path in joined, rank=ranks.get(path, 0.0)) for path in paths
+        }
+        self.pictures: dict[tuple[str, ...], Picture] = {}  # the last few: a page asks twice
+
+    def picture(self, view: TreeView, opened: list[str], marks: Marks | None) -> Picture:
+        """Return what is drawn with these folders open and these files marked."""
+        from gitindex.query.map.nodes import choose_nodes, join_nodes
+
+        key = (*opened, "\0", *(f"{path}\0{mark}" for path, mark in (marks or {}).items()))
+        if key not in self.pictures:
+            files = self.files | {
+                path: self.files[path]._replace(symbols=_top_symbols(view, path))
+                for path in opened
+                if path in self.files
+            }
+            nodes, cut = choose_nodes(files, opened, marks)
+            edges, less = join_nodes(nodes, self.imports)
+            self.pictures = dict(list(self.pictures.items())[-MAX_PICTURES:])
+            self.pictures[key] = Picture(_rows(nodes), [*map(_edge, edges)], cut or less)
+        return self.pictures[key]
+
+
+def ask_nodes(here: Here, params: Params) -> Answer:
+    """Return the nodes and edges of the map, or of a part of it."""
+    reached = _reached(here, params["impact"]) if params["impact"] else None
+    with here.tree() as view:
+        graph = here.remember("map", view, TreeGraph)
+        marks = reached if reached is not None else _neighbours(graph, params["focus"])
+        drawn = graph.picture(view, params["open"], marks)
+        return view.envelope(
+            nodes=drawn.nodes,
+            edges=drawn.edges,
+            nodeCount=len(drawn.nodes),
+            edgeCount=len(drawn.edges),
+            files=len(graph.files),
+            focus=safe_text(params["focus"]),
+            impact=safe_text(params["impact"]),
+            truncated=drawn.truncated,
+        )
+
+
+def _top_symbols(view: TreeView, path: str) -> tuple[tuple[str, str, str], ...]:
+    """Return name, qualified name and kind of the definitions at the top level of a file."""
+    raw = os.fsencode(path)
+    view.ensure_facts(paths=[raw])
+    return tuple(view.rows(_SYMBOLS, raw, MAX_SYMBOLS))
+
+
+def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
+    """Return a file, the files it imports, and those that import it."""
+    if not focus:
+        return None
+    if focus not in graph.files:
+        raise GitIndexError(f"not in the tree: {safe_text(focus)}", "see `gitindex map`", Exit.NO)
+    marks = dict.fromkeys(graph.imports.get(focus, ()), "imported")
+    marks |= {path: "imports" for path, targets in graph.imports.items() if focus in targets}
+    return marks | {focus: "focus"}
+
+
+def _reached(here: Here, changed: str) -> Marks:
+    """Return the files in the answer of `impact`, each with its part in it."""
+    from gitindex.questions.impact import QUESTION as IMPACT
+
+    between = "" if changed == "worktree" else changed
+    answer = IMPACT.ask(here, IMPACT.given(between=between, depth=IMPACT_DEPTH))
+    marks: Marks = dict.fromkeys(answer["files"], "reached")
+    marks |= dict.fromkeys(answer["tests"], "test")
+    return marks | {row["path"]: "changed" for row in answer["changedFiles"]}
+
+
+def _rows(nodes: list[ShownNode]) -> list[Row]:
+    from gitindex.query.map.nodes import place_nodes
+
+    places = place_nodes(nodes)
+    opened = {node.parent for node in nodes}
+    rows = []
+    for node in nodes:
+        x, y, width, height = places[node.id]
+        row: Row = {
+            "id": safe_text(node.id),
+            "label": safe_text(node.label),
+            "kind": node.kind,
+            "parent": safe_text(node.parent) or None,
+            "files": node.files,
+            "open": node.id in opened,
+        }
+        row |= {"mark": node.mark} if node.mark else {}
+        row |= {"x": round(x + width / 2), "y": round(y + height / 2)}
+        rows.append(row | {"width": round(width), "height": round(height)})
+    return rows
+
+
+def _edge(edge: Row) -> Row:
+    return edge | {"from": safe_text(edge["from"]), "to": safe_text(edge["to"])}
+
+
+def nodes_text(answer: Answer, ink: Ink) -> Lines:
+    """Yield the nodes and what imports what."""
+    yield from (ink.node(node["id"]) for node in answer["nodes"])
+    for edge in answer["edges"]:
+        yield f"{ink.node(edge['from'])} -> {ink.node(edge['to'])}"
 
 
 SECTIONS = ("structure", "languages", "entrypoints", "hubs", "tests", "surface")
@@ -48,14 +188,13 @@ QUESTION = Question(
     "map",
     "The files that matter most and their signatures. Never longer than its budget.",
     (
-        option(
+        number(
             "--tokens",
             "tokens",
             "Length at most; 4 characters each.",
-            "integer",
-            default=2_000,
-            least=1,
-            most=100_000,
+            2_000,
+            1,
+            100_000,
             wire=Wire(help="budget", default=1_000, least=100, most=MAX_TOKENS),
         ),
         option(
@@ -84,3 +223,17 @@ QUESTION = Question(
     tells="The files that matter most and their signatures.",
     fit=fit,
 )
+NODES = Question(
+    "map nodes",
+    "The map as nodes and edges with their places.",
+    (
+        option("--open", "open", "A folder or file that is open; repeatable.", "texts"),
+        option("--focus", "focus", "A file whose neighbours are shown."),
+        option("--impact", "impact", "A..B, or `worktree`: the files that a change reaches."),
+        AT,
+    ),
+    ask_nodes,
+    nodes_text,
+    group="",
+)
+QUESTIONS = (QUESTION, NODES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import FORM
@@ -13,28 +14,25 @@ from gitindex.questions.table import Question, argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from gitindex.base.worktree import Worktree
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 FOUND = ("conflicts", "breaks", "possible", "duplicates")
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Merge HEAD with a branch in memory and return what no longer fits together."""
     from contextlib import ExitStack
 
     from gitindex.git.merge_tree import MergedTree, commit_of, merged_tree
     from gitindex.query.impact.merge import check_merge, open_sides
 
-    worktree, merging = here.worktree, asked["merging"]
+    worktree, merging = here.worktree, params["merging"]
     theirs = (
         _merge_head(worktree)
         if merging
-        else commit_of(worktree, asked["branch"] or _upstream(worktree))
+        else commit_of(worktree, params["branch"] or _upstream(worktree))
     )
     with here.doing("merging"), ExitStack() as stack:
         result: MergedTree | None = None
@@ -67,7 +65,6 @@ def has_upstream(worktree: Worktree) -> bool:
 
 
 def _upstream(worktree: Worktree) -> str:
-    from gitindex.base.errors import Exit, GitIndexError
 
     if not has_upstream(worktree):
         raise GitIndexError(
@@ -77,7 +74,6 @@ def _upstream(worktree: Worktree) -> str:
 
 
 def _merge_head(worktree: Worktree) -> str:
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.git.merge_tree import commit_of
 
     found = next(_merge_heads(worktree), "")
@@ -86,23 +82,23 @@ def _merge_head(worktree: Worktree) -> str:
     return commit_of(worktree, found)
 
 
-def _merge_heads(worktree: Worktree) -> Iterator[str]:
+def _merge_heads(worktree: Worktree) -> Lines:
     """Yield the commits being merged; before the commit only hooks know them: GITHEAD_<commit>."""
     from gitindex.base.atomic_file import read_small
 
-    told = read_small(os.path.join(worktree.git_dir, "MERGE_HEAD")) or b""
-    yield from told.decode("ascii", "replace").split()
+    heads = read_small(os.path.join(worktree.git_dir, "MERGE_HEAD")) or b""
+    yield from heads.decode("ascii", "replace").split()
     yield from (name[8:] for name in os.environ if name.startswith("GITHEAD_"))
 
 
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 1 if anything breaks."""
     return 1 if answer["breaks"] or answer["duplicates"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield conflicts, what is gone on the other side, and what both define."""
-    if ink.asked.get("form") == "sarif":
+    if ink.params.get("form") == "sarif":
         yield render_sarif([*_sarif(answer)])
         return
     for name in answer["conflicts"]:
@@ -121,7 +117,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield Aside("nothing breaks in this merge")
 
 
-def _sarif(answer: dict[str, Any]) -> Iterator[SarifResult]:
+def _sarif(answer: Answer) -> Iterator[SarifResult]:
     for row in (*answer["breaks"], *answer["possible"]):
         level = "error" if row in answer["breaks"] else "note"
         gone = f"{row['name']} is gone from {row['missingFrom']} on the other side of the merge"

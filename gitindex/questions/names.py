@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import AT, LINES, Question, argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from gitindex.languages.facts import Occurrence
     from gitindex.query.names.binder import Binder
     from gitindex.query.names.model import FileNames
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 SECONDS = 1.5
 """Time for the names of one file; those after it have no link, but a hover still answers."""
 
 
-def ask(here: Here, params: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the bound names of some lines; `truncated` if time ran out."""
     import time
 
-    from gitindex.base.escape import utf16_length
     from gitindex.query.names.finder import Finder
 
     first, last = params["first"] - 1, (params["last"] or 1 << 31) - 1
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     with here.tree() as view:
         path = here.inside(params["file"])
         binder = Finder(view, here.memories.binding).binder
@@ -52,9 +47,8 @@ def ask(here: Here, params: Params) -> dict[str, Any]:
         return view.envelope(names=rows, truncated=done < len(places))
 
 
-def _target(binder: Binder, source: FileNames, place: Occurrence) -> dict[str, Any] | None:
+def _target(binder: Binder, source: FileNames, place: Occurrence) -> Row | None:
     """Return where a name leads: the likeliest definition, or the declaration of a variable."""
-    from gitindex.base.escape import path_fields, safe_text
     from gitindex.languages.facts import Use
     from gitindex.query.names.semantic import known_at
     from gitindex.query.names.targets import declarations, rank
@@ -82,7 +76,7 @@ def _target(binder: Binder, source: FileNames, place: Occurrence) -> dict[str, A
     }
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield a line for each name."""
     for row in answer["names"]:
         yield f"{row['line']}:{row['columnUtf16']} {row['name']} -> {ink.place(row['to'])}"
@@ -91,11 +85,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
 QUESTION = Question(
     "names",
     "Every name of a file that is bound, and where it leads.",
-    (
-        argument("file", "A file of the tree.", kind="path"),
-        *LINES,
-        AT,
-    ),
+    (argument("file", "A file of the tree.", kind="path"), *LINES, AT),
     ask,
     text,
     group="",

@@ -5,16 +5,12 @@ from __future__ import annotations
 from gitindex.base.escape import counted
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import signature
-from gitindex.questions.table import AT, Question, Wire, argument, option, wired
+from gitindex.questions.table import AT, BARE, Question, argument, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gitindex.base.answers import SymbolsAnswer
     from gitindex.query.names.memory import Memory
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
     from gitindex.view.tree import TreeView
 
 
@@ -59,12 +55,12 @@ def _callers(view: TreeView, path: str, memory: Memory | None) -> dict[str, int 
     return found
 
 
-def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: SymbolsAnswer, ink: Ink) -> Lines:
     """Yield the file's name once, then its definitions as a tree."""
     rows = answer["symbols"]
     counts = answer.get("callers", {})
     yield ink.paint(
-        "path", ink.path(rows[0]["path"]) if rows else ink.path(ink.asked.get("file", ""))
+        "path", ink.path(rows[0]["path"]) if rows else ink.path(ink.params.get("file", ""))
     )
     depths = {"": 0}
     wide = len(str(max((row["line"] for row in rows), default=1)))
@@ -80,7 +76,7 @@ def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
         yield "  no definitions"
 
 
-FILE = argument("file", "A file of the tree.", kind="path", complete="paths", wire=Wire(help=""))
+FILE = argument("file", "A file of the tree.", kind="path", complete="paths", wire=BARE)
 QUESTION = Question(
     "outline",
     "All definitions of one file, in its order.",

@@ -8,38 +8,33 @@ from gitindex.questions.ink import Note
 from gitindex.questions.table import Question, Wire, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 STYLES = {"fits": "line", "conflict": "match", "breaks": "match", "unrelated": "dim"}
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Compare all pairs of live worktrees and named branches."""
     from gitindex.query.radar.answer import RadarMemory, RadarQuery, radar
 
     memory = here.kept.setdefault("radar", RadarMemory())
-    query = RadarQuery(here.worktree, here.path, asked["branches"], asked["only_branches"])
+    query = RadarQuery(here.worktree, here.path, params["branches"], params["only_branches"])
     with here.doing("comparing worktrees"):
         return radar(query, memory)
 
 
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 1 if two lines of work do not fit: a conflict of texts, or a break."""
     return 1 if answer["counts"]["breaks"] or answer["counts"]["conflict"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield a line for each pair that needs attention, with what is wrong; then the counts."""
     for note in answer["notes"]:
         yield Note(safe_text(note))
     width = max((len(row["verdict"]) for row in answer["pairs"]), default=0) if ink.width else 0
     for row in answer["pairs"]:
-        if row["verdict"] == "fits" and not row["possible"] and not ink.asked.get("everything"):
+        if row["verdict"] == "fits" and not row["possible"] and not ink.params.get("everything"):
             continue
         verdict = ink.paint(STYLES[row["verdict"]], row["verdict"].ljust(width))
         ends = f"{safe_text(row['ours'])} + {safe_text(row['theirs'])}"
@@ -52,7 +47,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     yield ink.paint("dim", f"-- {pairs}: {', '.join(counts)}; {sides}")
 
 
-def _details(row: dict[str, Any], ink: Ink) -> Iterator[str]:
+def _details(row: Row, ink: Ink) -> Lines:
     for name in row["conflicts"]:
         yield f"{ink.path(name)}: both edited the same lines"
     for mark, found in (("", row["breaks"]), ("? ", row["possible"])):
@@ -67,7 +62,7 @@ def _details(row: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield f"{ink.place(one)}: {safe_text(one['why'])}: {changed}"
 
 
-def _other(row: dict[str, Any], one: dict[str, Any]) -> str:
+def _other(row: Row, one: Row) -> str:
     return safe_text(row["theirs"] if one["side"] == "ours" else row["ours"])
 
 

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from os import fsencode
+
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import warnings
 from gitindex.questions.table import AT, Question, Wire, argument, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from gitindex.base.answers import ReadAnswer
     from gitindex.query.read import LineRange
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+    from gitindex.view.tree import TreeView
 
 MAX_CONTENT = 200_000
 """Most bytes of a file's text as JSON over MCP, where a character may take up to twelve."""
 
 
-def ask(here: Here, asked: Params) -> ReadAnswer:
+def ask(here: Here, params: Params) -> ReadAnswer:
     """Return lines; after an upgrade, until the index is rebuilt, of the file on disk."""
     from gitindex.query.read import read_lines
 
-    span = _span(asked)
+    span = _span(params)
+    file, mark, name = span.file.rpartition("#")
     span = span._replace(file=here.inside(span.file))
 
     def serve() -> ReadAnswer:
         with here.tree() as view:
-            return read_lines(view, span, asked["outlined"])
+            named = mark and not view.rows("SELECT 1 FROM {live} WHERE path=?", fsencode(span.file))
+            shown = _definition(view, here.inside(file), name) if named else span
+            return read_lines(view, shown, params["outlined"])
 
     def scan(why: str) -> ReadAnswer:
         from gitindex.query.live_files import scan_lines
@@ -40,25 +42,35 @@ def ask(here: Here, asked: Params) -> ReadAnswer:
     return here.unless_outdated(serve, scan)
 
 
-def _span(asked: Params) -> LineRange:
-    from gitindex.base.errors import Exit, GitIndexError
+def _definition(view: TreeView, file: str, name: str) -> LineRange:
+    """Return the lines of FILE#NAME."""
+    from gitindex.query.read import LineRange
+    from gitindex.query.symbols import SymbolQuery, list_symbols
+
+    symbols = list_symbols(view, SymbolQuery(name, file, limit=1, exact=True))["symbols"]
+    if not symbols:
+        raise GitIndexError(f"no {safe_text(name)} in {safe_text(file)}", "", Exit.NO)
+    return LineRange(file, symbols[0]["line"], symbols[0]["endLine"])
+
+
+def _span(params: Params) -> LineRange:
     from gitindex.query.read import LineRange, parse_span
 
-    if asked["place"]:
-        return parse_span(asked["place"])
-    first = asked["first"]
-    last = asked["last"] or first + asked["limit"] - 1
+    if params["place"]:
+        return parse_span(params["place"])
+    first = params["first"]
+    last = params["last"] or first + params["limit"] - 1
     if last < first:
         raise GitIndexError("`endLine` is before `startLine`", code=Exit.USAGE)
-    return LineRange(asked["file"], first, last)
+    return LineRange(params["file"], first, last)
 
 
-def fit(answer: dict[str, Any], asked: Params) -> dict[str, Any]:
+def fit(answer: Answer, params: Params) -> Answer:
     """Cut the text at a line end to what a call may hold, and say where to go on."""
     import json
 
     answer.pop("continueAt", None)
-    end = asked["last"] or answer["totalLines"]
+    end = params["last"] or answer["totalLines"]
     answer["truncated"] = answer["endLine"] < min(end, answer["totalLines"])
     lines, room = answer["content"].split("\n"), MAX_CONTENT
     for at, line in enumerate(lines):
@@ -72,13 +84,13 @@ def fit(answer: dict[str, Any], asked: Params) -> dict[str, Any]:
     return answer
 
 
-def text(answer: ReadAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: ReadAnswer, ink: Ink) -> Lines:
     """Yield the lines with their numbers."""
     starts = {symbol["line"]: symbol for symbol in answer.get("symbols", ())}
     for number, line in enumerate(answer["content"].split("\n"), answer["startLine"]):
         if number in starts:
-            told = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
-            yield ink.paint("dim", f"        ── {told}")
+            title = safe_text(f"{starts[number]['kind']} {starts[number]['qualifiedName']}")
+            yield ink.paint("dim", f"        ── {title}")
         if ink.width:
             shown = safe_text(line.replace("\t", "    "))
             yield f"{ink.paint('line', f'{number:>6}')}  {shown}"
@@ -93,7 +105,7 @@ QUESTION = Question(
     "read",
     "Lines of one file of the tree, as it is now or at any commit.",
     (
-        argument("place", "A file, and its lines.", complete="paths", metavar="FILE[:A[-B]]"),
+        argument("place", "A file, and its lines.", complete="paths", metavar="FILE[:A[-B]|#NAME]"),
         wired("file", kind="path", wire=Wire(default=...)),
         wired("first", "", "integer", default=1, least=1, most=10_000_000, wire=Wire("startLine")),
         wired("last", "", "integer", most=10_000_000, wire=Wire("endLine")),

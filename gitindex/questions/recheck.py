@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-import os
-
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, Wire, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 STYLES = {"still true": "line", "changed": "match", "unknown": "dim"}
 MAX_BYTES = 64 << 20
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Compare each receipt's footprint with what changed since."""
     from gitindex.query.recheck import parse_receipts, recheck
+    from gitindex.questions.here import given_text
 
-    texts = asked["receipts"] if here.agent else [_read(name) for name in asked["receipts"]]
+    texts = (
+        params["receipts"]
+        if here.agent
+        else [given_text(name, MAX_BYTES) for name in params["receipts"]]
+    )
     receipts = [receipt for text in texts or [""] for receipt in parse_receipts(text)]
     with here.tree() as view, here.doing("comparing receipts"):
         return recheck(view, receipts)
 
 
-def _read(name: str) -> str:
-    """Return the JSON of a file; what came from standard input is a text already."""
-    from gitindex.base.atomic_file import read_start
-
-    if name[:1] in ("{", "[") or "\n" in name or not os.path.isfile(name):
-        return name
-    return (read_start(name, MAX_BYTES) or b"").decode("utf-8", "replace")
-
-
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 1 if an answer changed, 3 if one is unknown, 0 if all are still true."""
     counts = answer["counts"]
     if counts["changed"]:
@@ -47,10 +36,10 @@ def code(answer: dict[str, Any], _asked: Params) -> int:
     return 3 if counts["unknown"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the answers that are not certainly true any more, then the counts."""
     for row in answer["answers"]:
-        if row["verdict"] == "still true" and not ink.asked.get("everything"):
+        if row["verdict"] == "still true" and not ink.params.get("everything"):
             continue
         verdict = ink.paint(STYLES[row["verdict"]], row["verdict"])
         paths = ", ".join(map(ink.path, row["paths"][:5]))

@@ -4,50 +4,41 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.certificate import certificate, last_name
-from gitindex.questions.ink import missing, signature
+from gitindex.questions.ink import certificate, last_name, missing, signature
 from gitindex.questions.symbols import BELOW
-from gitindex.questions.table import AT, Question, Wire, argument, limit, option
+from gitindex.questions.table import AT, BARE, SYMBOL, Question, Wire, choice, limit, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import ReferencesAnswer
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> ReferencesAnswer:
+def ask(here: Here, params: Params) -> ReferencesAnswer:
     """Return every occurrence of the name, each in one class."""
     from gitindex.query.references import ReferenceQuery, find_references
     from gitindex.query.symbols import suggestions
     from gitindex.questions.here import add_lines
 
-    wanted = ReferenceQuery(
-        here.placed(asked["symbol"]),
-        asked["role"],
-        here.folder(asked["below"]),
-        asked["limit"],
-        asked["mentions"],
-        asked["everything"],
+    query = ReferenceQuery(
+        here.placed(params["symbol"]),
+        params["role"],
+        here.folder(params["below"]),
+        params["limit"],
+        params["mentions"],
+        params["everything"],
     )
     with here.tree() as view, here.doing("following names"):
-        answer = find_references(view, wanted, here.memories.binding)
+        answer = find_references(view, query, here.memories.binding)
         if not (answer["definitions"] or answer["references"] or answer["possible"]):
-            answer["near"] = suggestions(view, asked["symbol"])
+            answer["near"] = suggestions(view, params["symbol"])
         if here.agent:
             add_lines(view, answer["references"])  # type: ignore[arg-type]
         return answer
 
 
-def code(answer: ReferencesAnswer, _asked: Params) -> int:
-    """Return 1 if there is no place, not even a possible one."""
-    return 0 if answer["references"] or answer["possible"] else 1
-
-
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the definitions, the references with their code, then the certificate."""
     if "near" in answer:
         yield missing(answer["name"], answer["near"])
@@ -56,10 +47,10 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     for row in answer["definitions"]:
         shown = signature(row["signature"] or row["name"], row["kind"])
         yield f"{ink.paint('path', ink.place(row))}  {ink.paint('kind', row['kind'])} {shown}"
-    for relation, told in (("implements", "implements"), ("implementedBy", "implemented by")):
+    for relation, words in (("implements", "implements"), ("implementedBy", "implemented by")):
         for row in answer.get(relation, ()):
             place = ink.paint("path", ink.place(row))
-            yield f"  {told} {place}  {safe_text(row['qualifiedName'])}"
+            yield f"  {words} {place}  {safe_text(row['qualifiedName'])}"
     for row in answer["references"]:
         around = f" in {row['enclosing']}" if "enclosing" in row else ""
         kinds = " ".join(dict.fromkeys((row["tier"], row["use"])))  # no word twice
@@ -69,7 +60,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
     yield from certificate(answer, ink, len(answer["references"]), "references")
 
 
-def _team(answer: Any, _asked: Params) -> tuple[str, list[str]]:
+def _team(answer: Any, _params: Params) -> tuple[str, list[str]]:
     return "references", [last_name(answer["name"])]
 
 
@@ -77,21 +68,8 @@ QUESTION = Question(
     "refs",
     "Where a symbol is used, and whether that is all.",
     (
-        argument(
-            "symbol",
-            "A name, or a place of it.",
-            complete="names",
-            metavar="NAME|FILE:LINE:COL",
-            most=512,
-            wire=Wire(help="NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN"),
-        ),
-        option(
-            "--role",
-            "role",
-            "Only reference or import.",
-            choices=("reference", "import"),
-            wire=Wire(help=""),
-        ),
+        SYMBOL._replace(help="A name, or a place of it.", metavar="NAME|FILE:LINE:COL"),
+        choice("--role", "role", "reference import", "Only reference or import.", "", wire=BARE),
         BELOW._replace(wire=Wire("within", "file or folder")),
         limit("References", 100, 1_000, 50),
         option("--mentions", "mentions", "List comments, strings and documents, too.", "flag"),
@@ -100,7 +78,7 @@ QUESTION = Question(
     ),
     ask,
     text,
-    code=code,
+    found="references possible",
     team=_team,
     tool="find_references",
     tells="Uses of a symbol with their code, surest first; says whether any may be missing.",

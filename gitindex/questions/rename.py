@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import SYMBOL, Question, Wire, argument, option
+from gitindex.questions.table import BARE, SYMBOL, Question, Wire, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 MAY_WRITE = "gitindex.mcp.write"
 """Only a user whose own configuration allows it lets an agent write."""
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the patch with its proof; with `apply`, write it if nothing blocks it."""
     from gitindex.edit.rename import RenameRequest, apply_plan, plan_rename
 
-    included = tuple(map(here.placed, asked["include"])), asked["include_possible"]
-    wanted = RenameRequest(here.placed(asked["symbol"]), asked["new"], *included)
+    included = tuple(map(here.placed, params["include"])), params["include_possible"]
+    request = RenameRequest(here.placed(params["symbol"]), params["new"], *included)
     with here.tree() as view:
         with here.doing("following names"):
-            plan = plan_rename(view, wanted, here.memories.binding)
-        if not asked["apply"]:
+            plan = plan_rename(view, request, here.memories.binding)
+        if not params["apply"]:
             return plan.answer
         if here.agent:
             from gitindex.git.settings import user_allows
@@ -38,20 +33,20 @@ def ask(here: Here, asked: Params) -> dict[str, Any]:
         return apply_plan(view, plan)
 
 
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 1 if anything blocks it."""
     return 1 if answer["blocked"] else 0
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the patch, what blocks it, and the command that accepts that."""
     yield from map(safe_text, answer["patch"].splitlines())
     for reason in answer["blocked"]:
         yield ink.paint("dim", safe_text(f"? {reason}"))
     for one in answer["assumes"]:
-        told = f"! assumes no {one['assumption'].replace('_', ' ')}"
+        assumption = f"! assumes no {one['assumption'].replace('_', ' ')}"
         places = counted(one["places"], "files")
-        yield ink.paint("dim", safe_text(f"{told}: {places}, first {one['first']}"))
+        yield ink.paint("dim", safe_text(f"{assumption}: {places}, first {one['first']}"))
     places = counted(answer["changes"], "places")
     files = counted(len(answer["files"]), "files")
     yield ink.paint("dim", f"-- {places} in {files}{_left(answer)}; {_done(answer, ink)}")
@@ -59,17 +54,17 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield safe_text(answer["accept"]) if ink.width else "includePossible: true"
 
 
-def _left(answer: dict[str, Any]) -> str:
+def _left(answer: Answer) -> str:
     """Return what is not changed."""
-    told = [f"{count} in {kind}" for kind, count in answer["mentions"].items()]
-    left = f"; not changed: mentions {', '.join(told)}" if told else ""
+    mentions = [f"{count} in {kind}" for kind, count in answer["mentions"].items()]
+    left = f"; not changed: mentions {', '.join(mentions)}" if mentions else ""
     others = answer["accounted"]["unlikely"]
     if others:
         left += f"; {others} on other types {'is' if others == 1 else 'are'} left alone"
     return left
 
 
-def _done(answer: dict[str, Any], ink: Ink) -> str:
+def _done(answer: Answer, ink: Ink) -> str:
     if answer["applied"]:
         return "renamed"
     if answer["accept"]:
@@ -85,13 +80,7 @@ QUESTION = Question(
     (
         SYMBOL._replace(help="CLASS.NAME, FILE#NAME, FILE:LINE:COL, or FILE for a module."),
         argument("new", "The new name.", most=256, wire=Wire("newName", "")),
-        option(
-            "--apply",
-            "apply",
-            "Write the files, if nothing blocks it.",
-            "flag",
-            wire=Wire(help=""),
-        ),
+        option("--apply", "apply", "Write the files, if nothing blocks it.", "flag", wire=BARE),
         option(
             "--include", "include", "Rename this possible place, too.", "texts", metavar="FILE:LINE"
         ),

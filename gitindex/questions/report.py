@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import (
@@ -15,16 +16,14 @@ from gitindex.questions.api import (
     unchecked_fields,
 )
 from gitindex.questions.sarif import SarifResult, render_sarif
-from gitindex.questions.table import Question, argument, option
+from gitindex.questions.table import Question, between, choice, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
     from gitindex.query.impact.change import TreeChange
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 MARK = "<!-- gitindex report -->"
 """The first line of the text, by which CI finds the comment that it replaces."""
@@ -32,27 +31,26 @@ MAX_ROWS = 25
 MAX_COMMAND = 2_000
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return what a change reaches, what it breaks, what it changes for callers, and the tests to run."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.impact.change import branch_range, comparing, parse_range
 
-    between = asked["between"] or branch_range(here.worktree)
+    between = params["between"] or branch_range(here.worktree)
     if not between:
         raise GitIndexError("there is no commit before HEAD", "give a range: A..B", Exit.USAGE)
     pair = parse_range(between, False)
     with here.doing("comparing"), comparing(here.worktree, here.path, pair) as change:
-        return _answer(change, between, asked)
+        return _answer(change, between, params)
 
 
-def _answer(change: TreeChange, between: str, asked: Params) -> dict[str, Any]:
+def _answer(change: TreeChange, between: str, params: Params) -> Row:
     from gitindex.query.impact.dangling import find_dangling
     from gitindex.query.impact.reach import affected_tests, impact, runners_of
     from gitindex.query.impact.surface import find_surface
 
     dangling = find_dangling(change)
     surface = find_surface(change)
-    excused = excused_changes(asked, change, surface)
+    excused = excused_changes(params, change, surface)
     tests = affected_tests(change)
     reached = impact(change, 2)
     commands = runners_of(change).commands({one.path: one.nodes for one in tests.tests})
@@ -74,14 +72,14 @@ def _answer(change: TreeChange, between: str, asked: Params) -> dict[str, Any]:
     )
 
 
-def code(answer: dict[str, Any], asked: Params) -> int:
+def code(answer: Answer, params: Params) -> int:
     """Return 1 with `check` if the change breaks something that nothing announces."""
-    return int(asked["check"] and bool(answer["dangling"] or not answer["acceptable"]))
+    return int(params["check"] and bool(answer["dangling"] or not answer["acceptable"]))
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield Markdown, or SARIF."""
-    if ink.asked.get("form") == "sarif":
+    if ink.params.get("form") == "sarif":
         yield render_sarif([*_sarif(answer)])
         return
     yield MARK
@@ -100,7 +98,7 @@ def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
         yield from ("", "A limit left something of this change out.")
 
 
-def _summary(answer: dict[str, Any]) -> str:
+def _summary(answer: Answer) -> str:
     broken = sum(row["incompatible"] and not row["announced"] for row in answer["api"])
     parts = [
         f"{counted(len(answer['changedFiles']), 'files')} changed",
@@ -111,7 +109,7 @@ def _summary(answer: dict[str, Any]) -> str:
     return ", ".join(parts) + "."
 
 
-def _dangling_lines(answer: dict[str, Any]) -> Iterator[str]:
+def _dangling_lines(answer: Answer) -> Lines:
     for title, key in (("What it breaks", "dangling"), ("What it may break", "possible")):
         places: dict[tuple[str, str, str], list[int]] = {}
         for row in answer[key]:
@@ -134,21 +132,21 @@ def _dangling_lines(answer: dict[str, Any]) -> Iterator[str]:
         yield from _more([*places])
 
 
-def _api_lines(answer: dict[str, Any]) -> Iterator[str]:
+def _api_lines(answer: Answer) -> Lines:
     rows = sorted(answer["api"], key=lambda row: not row["incompatible"])
     if rows:
         yield from ("", "#### Exported names", "")
     for row in rows[:MAX_ROWS]:
         why = f": {_plain(row['why'])}" if row.get("why") and row["change"] != "removed" else ""
         mark = "**breaks callers**, " if row["incompatible"] and not row["announced"] else ""
-        told = ", announced" if row.get("announced") else ""
+        announced = ", announced" if row.get("announced") else ""
         place = _span(f"{row['path']}:{row['line']}")
-        yield f"- {mark}{row['change']} {_span(row['qualifiedName'])}{why}{told} ({place})"
+        yield f"- {mark}{row['change']} {_span(row['qualifiedName'])}{why}{announced} ({place})"
         yield from _witness(row)
     yield from _more(rows)
 
 
-def _witness(row: dict[str, Any]) -> Iterator[str]:
+def _witness(row: Row) -> Lines:
     if row.get("witness"):
         yield f"  - no longer works: {_span('; '.join(row['witness'].splitlines()))}"
     for caller in row.get("callers", ())[:3]:
@@ -158,7 +156,7 @@ def _witness(row: dict[str, Any]) -> Iterator[str]:
         yield f"  - and {row['callersTotal'] - 3} more uses"
 
 
-def _reached_lines(answer: dict[str, Any]) -> Iterator[str]:
+def _reached_lines(answer: Answer) -> Lines:
     rows = answer["reached"]
     if not rows and not answer["files"]:
         return
@@ -176,7 +174,7 @@ def _reached_lines(answer: dict[str, Any]) -> Iterator[str]:
         yield from (*_more(rows), "", "</details>")
 
 
-def _test_lines(answer: dict[str, Any]) -> Iterator[str]:
+def _test_lines(answer: Answer) -> Lines:
     yield from ("", "#### Tests to run", "")
     if not answer["tests"]:
         yield "No test reaches the change."
@@ -190,7 +188,7 @@ def _test_lines(answer: dict[str, Any]) -> Iterator[str]:
         yield from ("```sh", shown[:MAX_COMMAND] + cut, "```")
 
 
-def _more(rows: list[Any]) -> Iterator[str]:
+def _more(rows: list[Any]) -> Lines:
     if len(rows) > MAX_ROWS:
         yield from ("", f"… and {len(rows) - MAX_ROWS} more.")
 
@@ -207,7 +205,7 @@ def _plain(value: str) -> str:
     return re.sub(r"[<>|@\[\]\n]", " ", safe_text(value))
 
 
-def _sarif(answer: dict[str, Any]) -> Iterator[SarifResult]:
+def _sarif(answer: Answer) -> Iterator[SarifResult]:
     for level, key in (("error", "dangling"), ("note", "possible")):
         for row in answer[key]:
             gone = f"{row['name']} is gone from {row['missingFrom']}"
@@ -220,20 +218,8 @@ QUESTION = Question(
     "What a change reaches and breaks, as one text for a pull request. "
     "References left dangling, exported names with a use that breaks, and the tests to run.",
     (
-        argument(
-            "between",
-            "Two commits; what this branch changes if left out.",
-            "",
-            metavar="[A..B]",
-            most=512,
-        ),
-        option(
-            "--format",
-            "form",
-            "markdown, json or sarif.",
-            default="markdown",
-            choices=("markdown", "json", "sarif"),
-        ),
+        between("Two commits; what this branch changes if left out."),
+        choice("--format", "form", "markdown json sarif"),
         option("--check", "check", "Exit 1 if it breaks something that nothing announces.", "flag"),
         ANNOUNCED[0]._replace(
             help="What announces an incompatible change: version, changelog, or any of both."

@@ -35,7 +35,7 @@ def render_sarif(results: list[SarifResult]) -> str:
     """Render a complete log with one run."""
     import json
 
-    from gitindex import __version__
+    from gitindex.base.version import __version__
 
     used = [name for name in RULES if any(one.rule == name for one in results)]
     driver = {

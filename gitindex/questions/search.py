@@ -8,13 +8,10 @@ from gitindex.questions.ink import Aside, not_searched, warnings
 from gitindex.questions.table import AT, Question, Wire, argument, limit, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import SearchAnswer, SearchRow
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
 
 FILTERS = {
     "lang": "lang",
@@ -28,27 +25,27 @@ FILTERS = {
 """Filters of the query's text, and the parameters that say the same."""
 
 
-def ask(here: Here, asked: Params) -> SearchAnswer:
+def ask(here: Here, params: Params) -> SearchAnswer:
     """Search the index; for people the files on disk, if there is none."""
     from gitindex.query.search.query_text import Filters, read_filters
     from gitindex.query.search.search import search
     from gitindex.view.live_scan import served_or_scanned
 
-    query = asked["query"]
-    flags = {word: asked[name] for word, name in FILTERS.items()}
+    query = params["query"]
+    flags = {word: params[name] for word, name in FILTERS.items()}
     filters = read_filters(flags) if any(flags.values()) else Filters()
 
     def serve() -> SearchAnswer:
         with here.tree() as view:
             below = here.below(view)
-            wanted = filters._replace(below=below) if below else filters
+            narrowed = filters._replace(below=below) if below else filters
             found = search(
                 view,
                 query,
-                asked["limit"],
-                wanted,
-                asked["recent"],
-                explain=asked["explain"],
+                params["limit"],
+                narrowed,
+                params["recent"],
+                explain=params["explain"],
                 memory=here.memories.lexical,
             )
             if below:
@@ -62,12 +59,12 @@ def ask(here: Here, asked: Params) -> SearchAnswer:
     def scan(why: str) -> SearchAnswer:
         from gitindex.query.search.live import search_live
 
-        return search_live(here.worktree, query, asked["limit"], why, filters)
+        return search_live(here.worktree, query, params["limit"], why, filters)
 
     return serve() if here.agent else served_or_scanned(here.choice, serve, scan, upgraded=True)
 
 
-def text(answer: SearchAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: SearchAnswer, ink: Ink) -> Lines:
     """Yield the places, each with its lines; then what the answer rests on."""
     for number, row in enumerate(answer["results"]):
         if number and ink.width:
@@ -77,8 +74,8 @@ def text(answer: SearchAnswer, ink: Ink) -> Iterator[str]:
             yield ink.paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}")
         yield from _snippet(row, ink)
     if not answer["results"]:
-        told = "nothing found; try fewer or other words, or `gitindex find` for a part of a name"
-        yield Aside(told) if ink.width else "nothing found"
+        message = "nothing found; try fewer or other words, or `gitindex find` for a part of a name"
+        yield Aside(message) if ink.width else "nothing found"
     yield from warnings(answer)
     if left := answer.get("notSearched"):
         yield ink.paint("dim", f"-- {not_searched(left)}")
@@ -96,7 +93,7 @@ def _headline(row: SearchRow, ink: Ink) -> str:
     return place
 
 
-def _snippet(row: SearchRow, ink: Ink) -> Iterator[str]:
+def _snippet(row: SearchRow, ink: Ink) -> Lines:
     """Yield the lines, the words of the query in colour."""
     lines = row["snippet"].split("\n")
     wide = max(4, len(str(row["line"] + len(lines))))
@@ -127,8 +124,8 @@ def _proof(answer: SearchAnswer, ink: Ink) -> str:
     return ink.paint("dim", f"-- {', '.join(said)}; {tree}")
 
 
-def _team(_answer: Any, asked: Params) -> tuple[str, list[str]]:
-    return "search", [asked["query"]]
+def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
+    return "search", [params["query"]]
 
 
 def _many(flags: str, name: str, help: str, complete: str = "", choices: Any = ()) -> Any:

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, Wire, argument, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gitindex.base.answers import SliceAnswer
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> SliceAnswer:
+def ask(here: Here, params: Params) -> SliceAnswer:
     """Return the slice; it needs no index, with one it adds proof."""
     from gitindex.query.slice import SlicePoint, parse_place, slice_file
 
-    if asked["place"]:
-        return slice_file(parse_place(asked["place"]), here.path, asked["forward"])
-    file = here.inside(asked["file"])
+    if params["place"]:
+        return slice_file(parse_place(params["place"]), here.path, params["forward"])
+    file = here.inside(params["file"])
     with here.tree() as view:
-        from gitindex.questions.mutation_gate import check_live
+        from gitindex.questions.state import check_live
 
         check_live(view, file)
         root = view.worktree.root
-    place = SlicePoint(file, asked["line"], asked["column"] or None)
-    return slice_file(place, root, asked["forward"])
+    place = SlicePoint(file, params["line"], params["column"] or None)
+    return slice_file(place, root, params["forward"])
 
 
-def code(answer: SliceAnswer, _asked: Params) -> int:
+def code(answer: SliceAnswer, _params: Params) -> int:
     """Return the exit code of the answer's status."""
     from gitindex.query.slice import EXITS
 
     return EXITS[answer["status"]]
 
 
-def text(answer: SliceAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: SliceAnswer, ink: Ink) -> Lines:
     """Yield the lines of the slice, the one that was asked about marked."""
     if answer["status"] != "ok":
-        from gitindex.base.errors import Exit, GitIndexError
-
         raise GitIndexError(answer["message"], code=Exit(code(answer, {})))
     name = safe_text(f"{answer['function']['name']} ({answer['source']})")
     yield f"{ink.path(answer['path'])}: {name}"

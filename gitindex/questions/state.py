@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.mutation_gate import text as gate_text
-from gitindex.questions.table import SAME, Question, Wire, argument, option
+from gitindex.questions.ink import Aside
+from gitindex.questions.table import BARE, SAME, Question, Wire, argument, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from gitindex.filestate import FileStateService
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 EXITS = {"ok": 0, "needs_decision": 1, "blocked": 3}
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Return the states of files; with `gate`, whether they may be edited."""
-    from gitindex.base.errors import Exit, GitIndexError
-
-    if asked["gate"] and (asked["refresh"] or not asked["files"]):
+    if params["gate"] and (params["refresh"] or not params["files"]):
         raise GitIndexError("--gate wants files, and not --refresh", code=Exit.USAGE)
-    if asked["gate"]:
-        return _gate(here, asked["files"])
-    named = [_inside(here, file) for file in asked["files"]]
-    if asked["refresh"]:
+    if params["gate"]:
+        return _gate(here, params["files"])
+    named = [_inside(here, file) for file in params["files"]]
+    if params["refresh"]:
         _refresh(here, named)
     with here.tree() as view:
         return file_states(view, named)
 
 
-def _gate(here: Here, targets: Sequence[str]) -> dict[str, Any]:
+def _gate(here: Here, targets: Sequence[str]) -> Row:
     from gitindex.base.worktree import inside_root
     from gitindex.filestate.ambiguity import EditTarget, parse_target
     from gitindex.filestate.mutation_gate import check_mutation_gate
@@ -65,7 +61,7 @@ def _inside(here: Here, file: str) -> str:
     return inside_root(root, here.path, file)
 
 
-def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
+def file_states(view: TreeView, named: Sequence[str]) -> Row:
     """Return the states of files and of all files below folders; of the whole tree by default."""
     from gitindex.filestate import FileStateService
 
@@ -75,7 +71,7 @@ def file_states(view: TreeView, named: Sequence[str]) -> dict[str, Any]:
     files = []
     for file in paths:
         state = states.of(file)
-        fields: dict[str, Any] = {
+        fields: Row = {
             **path_fields(os.fsencode(file)),
             "freshness": str(state.freshness),
             "certainty": str(state.certainty),
@@ -103,7 +99,6 @@ def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
 
 def _refresh(here: Here, named: Sequence[str]) -> None:
     """Record that files have been reviewed against the published generation and the edits on disk."""
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.filestate import FileStateService
     from gitindex.filestate.core import OPAQUE
     from gitindex.store import history
@@ -131,24 +126,59 @@ def _refresh(here: Here, named: Sequence[str]) -> None:
         database.close()
 
 
-def code(answer: dict[str, Any], _asked: Params) -> int:
+def code(answer: Answer, _params: Params) -> int:
     """Return 0 if all files are clean; of the gate 0 yes, 1 decide first, 3 no."""
     if "targets" in answer:
         return EXITS[answer["status"]]
     return 0 if all(file["freshness"] == "clean" for file in answer["files"]) else 1
 
 
-def text(answer: dict[str, Any], ink: Ink) -> Iterator[str]:
+def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the files that were named, or those that are not clean, and why they are not."""
     if "targets" in answer:
         yield from gate_text(answer, ink)
         return
+    if all(file["freshness"] == "clean" for file in answer["files"]) and not ink.params.get(
+        "files"
+    ):
+        yield Aside(f"all {counted(len(answer['files']), 'files')} are clean")
     for file in answer["files"]:
-        if ink.asked.get("files") or file["freshness"] != "clean":
+        if ink.params.get("files") or file["freshness"] != "clean":
             why = " → ".join((*file.get("via", ()), ", ".join(file.get("because", ()))))
             tail = f"  ← {why}" if why else ""
-            told = f"{file['freshness']:<13} {file['certainty']:<9} {ink.path(file['path'])}"
-            yield told + safe_text(tail)
+            row = f"{file['freshness']:<13} {file['certainty']:<9} {ink.path(file['path'])}"
+            yield row + safe_text(tail)
+
+
+def ask_gate(here: Here, params: Params) -> Answer:
+    """Return the verdict on a file, or on a definition in it."""
+    from gitindex.filestate.ambiguity import EditTarget
+    from gitindex.filestate.mutation_gate import check_mutation_gate
+
+    file, _, symbol = params["file"].partition("#")
+    target = EditTarget(here.inside(file), params["symbol"] or symbol, params["line"])
+    with here.tree() as view:
+        check_live(view, target.path)
+        return dict(check_mutation_gate(view, [target]))
+
+
+def check_live(view: TreeView, file: str) -> None:
+    """Refuse a file that is not in the tree, or whose content the policy excludes."""
+    rows = view.rows("SELECT f.skip FROM {live} f WHERE f.path=?", os.fsencode(file))
+    if not rows or rows[0][0] is not None:
+        raise GitIndexError(
+            "not in the tree, or its content is left out",
+            "see `gitindex status --skipped`",
+            Exit.NO,
+        )
+
+
+def gate_text(answer: Answer, ink: Ink) -> Lines:
+    """Yield the verdict of each place."""
+    from gitindex.filestate.gate_text import gate_lines
+
+    for row in answer["targets"]:
+        yield from map(safe_text, gate_lines(row, ink.path, "file" in ink.params))
 
 
 QUESTION = Question(
@@ -162,7 +192,7 @@ QUESTION = Question(
             kind="texts",
             complete="paths",
             metavar="[FILE…]",
-            wire=Wire(help=""),
+            wire=BARE,
         ),
         option(
             "--refresh",
@@ -183,3 +213,21 @@ QUESTION = Question(
     reads=False,
     example={"files": ["app.py"]},
 )
+GATE = Question(
+    "state gate",
+    "May a place be edited without review?",
+    (
+        wired("file", kind="path", wire=Wire(default=...)),
+        wired("symbol", most=512),
+        wired("line", "", "integer", most=10_000_000),
+    ),
+    ask_gate,
+    gate_text,
+    group="",
+    trees="",
+    tool="check_mutation_gate",
+    tells="Before an edit: is what is known of it current and certain? `ok` with the scope allowed, "
+    "`needs_decision` or `blocked`.",
+    example={"file": "lib/util.py", "symbol": "helper"},
+)
+QUESTIONS = (QUESTION, GATE)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import missing, signature, warnings
-from gitindex.questions.table import AT, Param, Question, Wire, argument, limit, option, wired
+from gitindex.questions.table import AT, BARE, Param, Question, Wire, argument, limit, option, wired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from gitindex.base.answers import SymbolsAnswer
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> SymbolsAnswer:
+def ask(here: Here, params: Params) -> SymbolsAnswer:
     """Return definitions of a name, and of names that contain it; or of one file, indexed or not."""
     from gitindex.query.symbols import (
         SymbolQuery,
@@ -26,31 +24,32 @@ def ask(here: Here, asked: Params) -> SymbolsAnswer:
         suggestions,
     )
 
-    if asked["file"]:
-        return file_symbols(asked["file"])
-    _check_kind(asked["kind"])
-    wanted = SymbolQuery(
-        asked["name"],
-        here.folder(asked["below"]),
-        asked["kind"],
-        asked["limit"],
-        exact=asked["exact"],
+    if params["file"]:
+        return file_symbols(params["file"])
+    _check_kind(params["kind"])
+    file, _, name = params["name"].rpartition("#")
+    query = SymbolQuery(
+        name,
+        here.folder(params["below"] or file),
+        params["kind"],
+        params["limit"],
+        exact=params["exact"],
     )
 
     def serve() -> SymbolsAnswer:
         with here.tree() as view:
-            if asked["everything"]:
+            if params["everything"]:
                 return all_symbols(view)
-            below = wanted.path or "".join(here.below(view))
-            answer = list_symbols(view, wanted._replace(path=below), here.memories.names)
+            below = query.path or "".join(here.below(view))
+            answer = list_symbols(view, query._replace(path=below), here.memories.names)
             if here.agent and not answer["symbols"]:
-                answer["suggestions"] = suggestions(view, wanted.name)
+                answer["suggestions"] = suggestions(view, query.name)
             return answer
 
     def scan(why: str) -> SymbolsAnswer:
         from gitindex.query.live_files import scan_symbols
 
-        return scan_symbols(here.worktree, wanted, why)
+        return scan_symbols(here.worktree, query, why)
 
     return here.unless_outdated(serve, scan)
 
@@ -58,7 +57,6 @@ def ask(here: Here, asked: Params) -> SymbolsAnswer:
 def _check_kind(kind: str) -> None:
     if not kind:
         return
-    from gitindex.base.errors import Exit, GitIndexError
     from gitindex.query.search.query_text import KINDS
 
     if kind not in KINDS:
@@ -67,7 +65,7 @@ def _check_kind(kind: str) -> None:
         )
 
 
-def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
+def text(answer: SymbolsAnswer, ink: Ink) -> Lines:
     """Yield a line for each definition: place, kind and signature."""
     places = [ink.place(row) for row in answer["symbols"]]
     wide = min(60, max(map(len, places), default=0)) if ink.width else 0
@@ -75,14 +73,14 @@ def text(answer: SymbolsAnswer, ink: Ink) -> Iterator[str]:
         shown = signature(row["signature"] or row["qualifiedName"], row["kind"])
         kind = ink.paint("kind", f"{row['kind']:<{10 if ink.width else 0}}")
         yield f"{ink.paint('path', f'{place:<{wide}}')}  {kind} {shown}"
-    name = ink.asked.get("name") or ("" if ink.width else "of that name")
+    name = ink.params.get("name") or ("" if ink.width else "of that name")
     if not answer["symbols"] and name:
         yield missing(name, answer.get("near") or answer.get("suggestions", []))
     yield from warnings(answer)
 
 
-def _team(_answer: Any, asked: Params) -> tuple[str, list[str]]:
-    return "definitions", [asked["name"]]
+def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
+    return "definitions", [params["name"]]
 
 
 BELOW = option(
@@ -107,7 +105,7 @@ QUESTION = Question(
             "Only this kind: function, class, method, …",
             complete="kinds",
             most=40,
-            wire=Wire(help=""),
+            wire=BARE,
         ),
         wired("exact", "no near names", "flag"),
         Param("everything", "All of the tree, without a limit.", "flag", False, shell=False),

@@ -11,14 +11,16 @@ from importlib import import_module
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
+    from gitindex.questions.here import Here as Here
+    from gitindex.questions.ink import Ink as Ink
 
     Params = dict[str, Any]
     Answer = dict[str, Any]
+    Row = dict[str, Any]
+    Lines = Iterator[str]
 
 MAX_TEXT = 4_096
 MAX_NUMBER = 1 << 31
@@ -38,6 +40,8 @@ class Wire(NamedTuple):
 
 
 SAME = Wire()
+BARE = Wire(help="")
+"""Over MCP without a description: its name says it."""
 
 
 class Param(NamedTuple):
@@ -78,7 +82,7 @@ class Question(NamedTuple):
     ask: Callable[[Here, Params], Any]
     text: Callable[[Any, Ink], Iterable[str]]
     group: str = "Explore"  # of `gitindex help --all`; empty: not on the command line
-    found: str = ""  # the field of an answer whose emptiness is exit code 1
+    found: str = ""  # fields of an answer; exit code 1 if all of them are empty
     code: Callable[[Any, Params], int] | None = None  # where `found` is not enough
     trees: str = "at staged"  # other trees than the disk that it can be asked of, and "strict"
     looks: bool = False  # git looks at the work tree while the engine is imported
@@ -126,8 +130,8 @@ class Command(NamedTuple):
 def summary_of(about: str) -> str:
     """Return the first sentence of a text, without its end where others follow."""
     first = about.split("\n\n")[0].replace("\n", " ")
-    sentence, stop, _ = first.partition(". ")
-    return sentence + "." if stop else first
+    ends = [at for mark in ".?" if (at := first.find(f"{mark} ")) >= 0]
+    return first[: min(ends) + 1] if ends else first
 
 
 def argument(name: str, help: str, default: Any = None, **more: Any) -> Param:
@@ -148,23 +152,42 @@ def wired(name: str, help: str = "", kind: str = "text", **more: Any) -> Param:
     return Param(name, help, kind, wire=wire, shell=False, **more)
 
 
+def number(
+    flags: str,
+    name: str,
+    help: str,
+    default: int = 0,
+    least: int | None = None,
+    most: int | None = None,
+    **more: Any,
+) -> Param:
+    """Return an option that takes an integer."""
+    return option(flags, name, help, "integer", default=default, least=least, most=most, **more)
+
+
+def choice(
+    flags: str, name: str, choices: str, help: str = "", default: str | None = None, **more: Any
+) -> Param:
+    """Return an option that takes one of some words: the first one, if it is not given."""
+    words = tuple(choices.split())
+    help = help or f"{', '.join(words[:-1])} or {words[-1]}."
+    default = words[0] if default is None else default
+    return option(flags, name, help, default=default, choices=words, **more)
+
+
+def between(help: str, wire: Wire | None = None) -> Param:
+    """Return the argument that names two commits."""
+    return argument("between", help, "", metavar="[A..B]", most=512, wire=wire)
+
+
 def limit(what: str, default: int, most: int, agents: int = 0, least: int = 1) -> Param:
     """Return the parameter that limits an answer; `agents` is the default over MCP, if it is there."""
     wire = Wire(help="", default=agents, least=1, most=min(most, 200)) if agents else None
     flags = "--limit -m" if what.startswith("Lines") else "--limit -m -n"
-    return option(
-        flags,
-        "limit",
-        f"{what} at most.",
-        "integer",
-        default=default,
-        least=least,
-        most=most,
-        wire=wire,
-    )
+    return number(flags, "limit", f"{what} at most.", default, least, most, wire=wire)
 
 
-AT = option("--at", "at", "Answer for this commit, tag or branch.", most=256, wire=Wire(help=""))
+AT = option("--at", "at", "Answer for this commit, tag or branch.", most=256, wire=BARE)
 STAGED = option("--staged", "staged", "Answer for the tree that is staged.", "flag")
 STRICT = option("--strict", "strict", "Refuse to answer while a job runs.", "flag")
 TEAM = option("--team", "team", "Ask the team's other repositories, too.", "flag")
@@ -178,8 +201,8 @@ SYMBOL = argument(
     wire=Wire(help="NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN"),
 )
 LINES = (
-    option("--from", "first", "The first line.", "integer", default=1, least=1),
-    option("--to", "last", "The last line; 0: all.", "integer"),
+    number("--from", "first", "The first line.", 1, 1),
+    number("--to", "last", "The last line; 0: all."),
 )
 _CHOICES = {"at": AT, "staged": STAGED, "strict": STRICT}
 
@@ -196,32 +219,30 @@ def shell_params(one: Question | Command) -> list[Param]:
 
 
 def find_question(words: Iterable[str]) -> Question | None:
-    """Return the question of this name: by the name of its file, without a look at the others."""
+    """Return the question of this name: from the file of its first word, without reading the others."""
     import gitindex.questions as package
 
-    name = "_".join(words).replace("-", "_")
-    if not name.isidentifier():
-        return None
-    for folder in package.__path__:
-        if os.path.exists(os.path.join(folder, f"{name}.py")):
-            found = import_module(f"{package.__name__}.{name}")
-            question: Question | None = getattr(found, "QUESTION", None)
-            return question
+    name = " ".join(words)
+    stem = name.partition(" ")[0].replace("-", "_")
+    if stem.isidentifier():
+        for folder in package.__path__:
+            if os.path.exists(os.path.join(folder, f"{stem}.py")):
+                return next((one for one in _questions_of(stem) if one.name == name), None)
     return None
 
 
 def all_questions() -> Iterator[Question]:
-    """Yield every question, by name."""
+    """Yield every question, by the name of its file."""
     import gitindex.questions as package
 
     files = {file for folder in package.__path__ for file in os.listdir(folder)}
     for file in sorted(files):
         if file.endswith(".py"):
-            found = getattr(import_module(f"{package.__name__}.{file[:-3]}"), "QUESTION", None)
-            if found is not None:
-                yield found
+            yield from _questions_of(file[:-3])
 
 
-def any_of(field: str, answer: Mapping[str, Any]) -> int:
-    """Return 0 if the list has items, else 1."""
-    return 0 if answer[field] else 1
+def _questions_of(stem: str) -> tuple[Question, ...]:
+    """Return the questions of one file: QUESTIONS, or the only one as QUESTION."""
+    module = import_module(f"gitindex.questions.{stem}")
+    questions: tuple[Question, ...] = getattr(module, "QUESTIONS", ())
+    return questions or ((module.QUESTION,) if hasattr(module, "QUESTION") else ())

@@ -7,23 +7,18 @@ from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Question, argument, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gitindex.questions.here import Here
-    from gitindex.questions.ink import Ink
-    from gitindex.questions.table import Params
+    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
-def ask(here: Here, asked: Params) -> dict[str, Any]:
+def ask(here: Here, params: Params) -> Answer:
     """Derive everything again and compare."""
     from gitindex.maintenance.verify import verify
 
     with here.progress("verifying") as report:
-        return verify(here.worktree, here.path, asked["receipt"], asked["full"], report=report)
+        return verify(here.worktree, here.path, params["receipt"], params["full"], report=report)
 
 
-def text(answer: dict[str, Any], _ink: Ink) -> Iterator[str]:
+def text(answer: Answer, _ink: Ink) -> Lines:
     """Yield the checks, then the verdict."""
     for check in answer["checks"]:
         mark = "ok " if check["ok"] else "BAD"

@@ -13,11 +13,11 @@ import time
 from errno import ENOENT
 from io import FileIO
 
-from gitindex import __version__
 from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import alive_file
 from gitindex.base.system import is_background
+from gitindex.base.version import __version__
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE, STORE_FOLDERS, Worktree, check_folder
 from gitindex.base.writer_version import VERSION, newer_writer, render_version

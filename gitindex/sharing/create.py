@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from gitindex import __version__
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import counted
+from gitindex.base.version import __version__
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
-from gitindex import __version__
 from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing
+from gitindex.base.version import __version__
 from gitindex.base.worktree import Worktree
 from gitindex.git.backend import open_repository
 from gitindex.git.command import try_git

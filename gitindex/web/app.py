@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import parse_qs, unquote_to_bytes
 
 from starlette.applications import Starlette
@@ -19,18 +21,63 @@ from starlette.routing import Route
 from gitindex.base.errors import GitIndexError
 from gitindex.web.frame import PageHead, fragment, page_frame, refusal_block
 from gitindex.web.html import Html, address
-from gitindex.web.latest import LatestWins
 from gitindex.web.live import LiveFeed
 from gitindex.web.pages import PAGES
 from gitindex.web.pages.file import raw_answer
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession, ask
 from gitindex.web.static_files import StaticFolder
 
+T = TypeVar("T")
+
+
+class LatestWins:
+    """Runs questions in threads: one per tab, a few at once; older waiting ones never start.
+
+    A browser that aborts a request does not stop the thread that works on it. Without this, every
+    keystroke costs a whole search, and the last one waits for all of them.
+    """
+
+    def __init__(self, threads: int = 3) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gitindex-web")
+        self._busy: set[str] = set()
+        self._waiting: dict[str, asyncio.Future[bool]] = {}
+
+    async def run(self, tab: str, work: Callable[[], T]) -> T | None:
+        """Return what `work` returns; None if a newer question of the same tab replaced it."""
+        loop = asyncio.get_running_loop()
+        if tab and tab in self._busy:
+            self._replace(tab)
+            turn = self._waiting[tab] = loop.create_future()
+            if not await turn:
+                return None
+        self._busy.add(tab)
+        try:
+            return await loop.run_in_executor(self._pool, work)
+        finally:
+            self._hand_over(tab)
+
+    def close(self) -> None:
+        """Start nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _replace(self, tab: str) -> None:
+        waiting = self._waiting.pop(tab, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(False)
+
+    def _hand_over(self, tab: str) -> None:
+        waiting = self._waiting.pop(tab, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(True)  # the tab stays busy: the next question runs
+        else:
+            self._busy.discard(tab)
+
+
 MAX_FIELDS = 64
 WITH_PATH = frozenset({"file", "symbol", "callers", "history", "hover", "names", "raw", "reach"})
 """Pages whose URL ends in a path."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
-RAW = WebPage("raw", "Raw", raw_answer, lambda _asked, _answer: "")
+RAW = WebPage("raw", "Raw", raw_answer, lambda _request, _answer: "")
 _NO_STORE = {"cache-control": "no-store"}
 
 
@@ -69,9 +116,9 @@ class WebDoor:
         """Return a page, or the fragment that a keystroke replaces."""
         self._note()
         part = "x-part" in request.headers
-        asked = read_question(request, page)
-        work = partial(self._render, page, asked, part)
-        made = await self._turns.run(asked.text("w")[:64] if part else "", work)
+        question = read_question(request, page)
+        work = partial(self._render, page, question, part)
+        made = await self._turns.run(question.text("w")[:64] if part else "", work)
         if made is None:
             return Response(status_code=204, headers=_NO_STORE)
         headers = _NO_STORE | {
@@ -79,7 +126,7 @@ class WebDoor:
             "server-timing": f"app;dur={1000 * made.seconds:.1f}",
         }
         if part and page.name == "":
-            headers["x-address"] = canonical(page, asked)
+            headers["x-address"] = canonical(page, question)
         return Response(
             made.body, 200 if part else made.status, headers, "text/html; charset=utf-8"
         )
@@ -87,18 +134,18 @@ class WebDoor:
     async def data(self, page: WebPage, request: Request) -> Response:
         """Return the envelope of the same answer, as `--json` prints it."""
         self._note()
-        asked = read_question(request, page)
-        answer = await self._turns.run("", partial(ask, page, self._session, asked))
-        told = {k: v for k, v in (answer or {}).items() if k not in page.only_shown}
-        body = json.dumps(told, ensure_ascii=True)
+        question = read_question(request, page)
+        answer = await self._turns.run("", partial(ask, page, self._session, question))
+        fields = {k: v for k, v in (answer or {}).items() if k not in page.only_shown}
+        body = json.dumps(fields, ensure_ascii=True)
         code = _CODES.get((answer or {}).get("status", ""), 200)
         return Response(body, code, _NO_STORE, "application/json")
 
     async def raw(self, request: Request) -> Response:
         """Return a file's text, as text whatever it holds: the guard forbids guessing its type."""
         self._note()
-        asked = read_question(request, RAW)
-        answer = await self._turns.run("", partial(ask, RAW, self._session, asked)) or {}
+        question = read_question(request, RAW)
+        answer = await self._turns.run("", partial(ask, RAW, self._session, question)) or {}
         status = answer.get("status", "error")
         body = answer["content"] if status == "ok" else f"gitindex: {answer.get('message')}\n"
         code = _CODES.get(status, 200)
@@ -125,15 +172,15 @@ class WebDoor:
         headers = {"etag": found.tag, "cache-control": "no-cache"}
         return Response(found.data, 200, headers, found.media_type)
 
-    def _render(self, page: WebPage, asked: WebQuestion, part: bool) -> Rendered:
+    def _render(self, page: WebPage, question: WebQuestion, part: bool) -> Rendered:
         began = time.perf_counter()
-        answer = ask(page, self._session, asked)
-        main = _main(page, asked, answer)
+        answer = ask(page, self._session, question)
+        main = _main(page, question, answer)
         if part:
-            body = fragment(asked, main, answer)
+            body = fragment(question, main, answer)
         else:
-            head = PageHead(page.name, _title(page, asked), secrets.token_hex(8))
-            body = page_frame(head, asked, self._session.worktree.root, main, answer)
+            head = PageHead(page.name, _title(page, question), secrets.token_hex(8))
+            body = page_frame(head, question, self._session.worktree.root, main, answer)
         code = _CODES.get(answer["status"], 200)
         return Rendered(code, body, time.perf_counter() - began)
 
@@ -151,22 +198,22 @@ def read_question(request: Request, page: WebPage) -> WebQuestion:
     return WebQuestion.read(tail, values)
 
 
-def canonical(page: WebPage, asked: WebQuestion) -> str:
+def canonical(page: WebPage, question: WebQuestion) -> str:
     """Return the URL of a question without the parameters that only this tab needs."""
-    kept = {name: values for name, values in asked.values.items() if name != "w"}
+    kept = {name: values for name, values in question.values.items() if name != "w"}
     if kept.get("tab") == ["search"]:
         del kept["tab"]
-    return address(page.name, asked.path, kept)
+    return address(page.name, question.path, kept)
 
 
-def _main(page: WebPage, asked: WebQuestion, answer: Answer) -> Html:
+def _main(page: WebPage, question: WebQuestion, answer: Answer) -> Html:
     if answer["status"] != "ok" and page.name != "":
         return refusal_block(answer)
     try:
-        return Html(page.render(asked, answer))
+        return Html(page.render(question, answer))
     except GitIndexError as error:  # a parameter that only the page reads
         return refusal_block({"status": error.status, "message": error.message})
 
 
-def _title(page: WebPage, asked: WebQuestion) -> str:
-    return asked.path or asked.values.get("q", [""])[-1] or page.title
+def _title(page: WebPage, question: WebQuestion) -> str:
+    return question.path or question.values.get("q", [""])[-1] or page.title

@@ -14,7 +14,7 @@ from gitindex.questions.map import QUESTION as MAP_QUESTION
 from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.view.tree import NOW
 from gitindex.web.frame import freshness_bar
-from gitindex.web.html import Html, element, join, shorten
+from gitindex.web.html import Html, element, empty, hit, join, kind, shorten
 from gitindex.web.pages.health import HEALTH
 from gitindex.web.pages.map import MAP
 from gitindex.web.session import Answer, WebQuestion, WebSession
@@ -58,8 +58,8 @@ def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
     for name, (answer, main) in shown.items():
         page = _page(name, os.path.basename(worktree.root), answer, main)
         files[f"{name}.html"] = page.encode("utf-8", "replace")
-    told = {"health": health, "map": drawn, "symbols": symbols}
-    files |= {f"{name}.json": json.dumps(answer).encode() for name, answer in told.items()}
+    answers = {"health": health, "map": drawn, "symbols": symbols}
+    files |= {f"{name}.json": json.dumps(answer).encode() for name, answer in answers.items()}
     for name, data in sorted(files.items()):
         write_atomic(os.path.abspath(os.path.join(folder, name)), data)
     return [os.path.join(folder, name) for name in sorted(files)]
@@ -124,12 +124,10 @@ def _part_name(number: int) -> str:
 
 def _symbols(answer: Answer, number: int, parts: int) -> Html:
     rows = [
-        element(
-            "li",
-            element("span", row["kind"], class_="kind"),
+        hit(
+            kind(row["kind"]),
             element("code", shorten(row["signature"] or row["qualifiedName"], 110)),
             element("span", shorten(f"{row['path']}:{row['line']}", 80), class_="place"),
-            class_="hit one",
         )
         for row in answer["symbols"][number * PART : (number + 1) * PART]
     ]
@@ -147,7 +145,5 @@ def _symbols(answer: Answer, number: int, parts: int) -> Html:
         element("nav", links, class_="parts", aria_label="Parts of the list")
         if parts > 1
         else None,
-        element("ol", rows, class_="hits uses")
-        if rows
-        else element("p", "There are no symbols.", class_="empty"),
+        element("ol", rows, class_="hits uses") if rows else empty("There are no symbols."),
     )

@@ -45,7 +45,7 @@ class PageHead(NamedTuple):
     tab_id: str  # identifies the browser tab: the server works on one question per tab
 
 
-def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
+def page_frame(head: PageHead, request: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
     """Return a whole page."""
     scripts = ["app.js", *_EXTRA.get(head.name, ())]
     sheets = ["app.css", *(["vendor/uPlot.min.css"] if head.name == "health" else [])]
@@ -53,8 +53,8 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
     body = element(
         "body",
         element("a", "Skip to results", href="#main", class_="skip"),
-        _header(head, asked, name),
-        freshness_bar(answer, asked.text("at")),
+        _header(head, request, name),
+        freshness_bar(answer, request.text("at")),
         element("main", main, id="main", tabindex="-1"),
         receipt_line(answer),
         element("div", id="tip", role="tooltip", hidden=True),
@@ -81,15 +81,11 @@ def page_frame(head: PageHead, asked: WebQuestion, root: str, main: Html, answer
     )
 
 
-def fragment(asked: WebQuestion, main: Html, answer: Answer) -> Html:
+def fragment(request: WebQuestion, main: Html, answer: Answer) -> Html:
     """Return the fragment that a keystroke replaces: results, bar and receipt."""
     if "freshness" not in answer:
         return main
-    return join(
-        main,
-        freshness_bar(answer, asked.text("at")),
-        receipt_line(answer),
-    )
+    return join(main, freshness_bar(answer, request.text("at")), receipt_line(answer))
 
 
 def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
@@ -97,13 +93,13 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
     freshness = answer.get("freshness") or {}
     state = _state(answer, freshness)
     receipt = answer.get("receipt") or {}
-    told = _told(freshness, receipt)
+    parts = _parts(freshness, receipt)
     return element(
         "div",
         element("span", class_="dot", aria_hidden="true"),
         element("strong", state.replace("_", " "), title=_proof(state, receipt)),
         element("span", _STATES[state]) if state in _STATES and state != "fresh" else None,
-        [element("span", part) for part in told],
+        [element("span", part) for part in parts],
         element("span", element("a", "back to now", href="/"), class_="at") if at else None,
         id="bar",
         class_=f"bar {state if state in _STATES else 'stale'}",
@@ -120,7 +116,7 @@ def _state(answer: Mapping[str, Any], freshness: Mapping[str, Any]) -> str:
     return str(next(filter(None, named), "unknown"))
 
 
-def _told(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html | str]:
+def _parts(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html | str]:
     found: list[Html | str] = []
     if freshness.get("mode") == "at":
         found.append(f"as of {str(freshness.get('servedCommit') or receipt.get('treeId'))[:12]}")
@@ -204,38 +200,35 @@ def _keys() -> Html:
     )
 
 
-def _header(head: PageHead, asked: WebQuestion, name: str) -> Html:
-    at = asked.text("at")
+def _header(head: PageHead, request: WebQuestion, name: str) -> Html:
+    at = request.text("at")
     pages = [
         element(
-            "a",
-            title,
-            href=link(page, at=at),
-            aria_current="page" if page == head.name else None,
+            "a", title, href=link(page, at=at), aria_current="page" if page == head.name else None
         )
         for page, title in PAGES
     ]
     return element(
         "header",
         element("a", shorten(name, 28), href=link("", at=at), class_="brand", title="Search"),
-        _search_form(head, asked, at),
+        _search_form(head, request, at),
         element("nav", pages, aria_label="Pages"),
         element("button", "?", type="button", id="show-keys", aria_label="Keys", title="Keys (?)"),
         class_="top",
     )
 
 
-def _search_form(head: PageHead, asked: WebQuestion, at: str) -> Html:
+def _search_form(head: PageHead, request: WebQuestion, at: str) -> Html:
     is_search = head.name == ""
     return element(
         "form",
-        _search_box(asked.text("q") if is_search else "", is_search),
+        _search_box(request.text("q") if is_search else "", is_search),
         element("kbd", "/", aria_hidden="true"),
         element(
             "input",
             type="hidden",
             name="tab",
-            value=asked.text("tab", TABS[0]) if is_search else TABS[0],
+            value=request.text("tab", TABS[0]) if is_search else TABS[0],
             id="tab",
         ),
         element("input", type="hidden", name="at", value=at) if at else None,

@@ -57,9 +57,9 @@ class Highlighter:
         child = self._child or self._start()
         assert child.stdin is not None
         assert child.stdout is not None
-        asked = [[_plain_name(name), content] for name, content in texts]
+        request = [[_plain_name(name), content] for name, content in texts]
         try:
-            child.stdin.write(pack(json.dumps(asked).encode()))
+            child.stdin.write(pack(json.dumps(request).encode()))
             child.stdin.flush()
             frame = unpack(child.stdout.read)
         except (OSError, ValueError):

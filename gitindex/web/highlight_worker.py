@@ -52,8 +52,8 @@ def highlight(name: str, text: str) -> list[Line]:
 
 
 def _class_of(kind: _TokenType) -> str:
-    for wanted, shown in CLASSES:
-        if kind[: len(wanted)] == wanted:
+    for token, shown in CLASSES:
+        if kind[: len(token)] == token:
             return shown
     return ""
 

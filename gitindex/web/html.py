@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping
 from html import escape
 from urllib.parse import quote, urlencode
@@ -41,6 +42,36 @@ def element(tag: str, *children: Child, **attributes: str | int | bool | None) -
     return Html("".join(parts))
 
 
+def hit(*children: Child, **attributes: str | int | bool | None) -> Html:
+    """Return one row of a list that the keys j and k walk through."""
+    return element("li", *children, class_="hit one", **attributes)
+
+
+def place(*children: Child, **attributes: str | int | bool | None) -> Html:
+    """Return the link of a row, which Enter opens."""
+    return element("a", *children, class_="place", **attributes)
+
+
+def kind(*children: Child) -> Html:
+    """Return a word in small type that classifies a row."""
+    return element("span", *children, class_="kind")
+
+
+def hint(*children: Child) -> Html:
+    """Return a paragraph that explains."""
+    return element("p", *children, class_="hint")
+
+
+def empty(*children: Child) -> Html:
+    """Return a paragraph in place of an empty list."""
+    return element("p", *children, class_="empty")
+
+
+def hits(rows: list[Html], nothing: str = "", of: str = "hits uses") -> Html:
+    """Return rows as a list; a hint where there are none."""
+    return element("ol", rows, class_=of) if rows or not nothing else hint(nothing)
+
+
 def join(*children: Child) -> Html:
     """Concatenate children."""
     parts: list[str] = []
@@ -76,9 +107,9 @@ def link(page: str, path: str = "", anchor: str = "", **query: str) -> str:
 def address(page: str, path: str, query: Mapping[str, Iterable[str]], anchor: str = "") -> str:
     """Return the URL of a page with any parameters; empty ones are left out."""
     pairs = [(name, one) for name, values in query.items() for one in values if one]
-    asked = f"?{urlencode(pairs, errors='surrogateescape')}" if pairs else ""
+    search = f"?{urlencode(pairs, errors='surrogateescape')}" if pairs else ""
     tail = f"/{quote(os.fsencode(path), safe='/')}" if path else ""
-    return f"/{page}{tail}{asked}{f'#{quote(anchor)}' if anchor else ''}"
+    return f"/{page}{tail}{search}{f'#{quote(anchor)}' if anchor else ''}"
 
 
 def shorten(value: str, most: int = 80) -> Html:
@@ -87,3 +118,8 @@ def shorten(value: str, most: int = 80) -> Html:
         return element("span", value)
     head = most // 2 - 1
     return element("span", f"{value[:head]}…{value[-head:]}", title=value[:2_000])
+
+
+def day_of(when: int) -> Html:
+    """Return day and minute in UTC."""
+    return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)), title="UTC")

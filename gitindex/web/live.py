@@ -65,15 +65,15 @@ class LiveFeed:
 
     async def _events(self) -> AsyncIterator[str]:
         last: LiveState | None = None
-        told = time.monotonic()
+        sent = time.monotonic()
         yield f"retry: {RETRY_MS}\n\n"
         while True:
             now = await self._now()
             if now != last:
-                last, told = now, time.monotonic()
+                last, sent = now, time.monotonic()
                 yield f"event: bar\ndata: {json.dumps(now._asdict())}\n\n"
-            elif time.monotonic() - told > KEEP_ALIVE_SECONDS:
-                told = time.monotonic()
+            elif time.monotonic() - sent > KEEP_ALIVE_SECONDS:
+                sent = time.monotonic()
                 yield ": here\n\n"
             await asyncio.sleep(LEAST_SECONDS)
 
@@ -102,8 +102,8 @@ def look(session: WebSession) -> LiveState:
         message = error.message if isinstance(error, GitIndexError) else str(error.strerror)
         return LiveState(freshness_bar({"state": "error", "status": "error"}), message)
     receipt = {"generation": answer["generation"], "treeId": answer["treeId"]}
-    told = {"state": answer["state"], "freshness": answer["freshness"], "receipt": receipt}
-    return LiveState(freshness_bar(told), _version(worktree.root, seen, answer["generation"]))
+    fields = {"state": answer["state"], "freshness": answer["freshness"], "receipt": receipt}
+    return LiveState(freshness_bar(fields), _version(worktree.root, seen, answer["generation"]))
 
 
 def _version(root: str, seen: Observation, generation: int) -> str:

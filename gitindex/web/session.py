@@ -195,13 +195,13 @@ class WebPage(NamedTuple):
     only_shown: tuple[str, ...] = ()  # fields for the page that JSON leaves out
 
 
-def ask(page: WebPage, session: WebSession, asked: WebQuestion) -> Answer:
+def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:
     """Answer one request; always returns an envelope, never raises."""
     session.asked_at = time.monotonic()
-    if asked.problem:
-        return refused(GitIndexError(asked.problem, "ask for less", Exit.USAGE))
+    if request.problem:
+        return refused(GitIndexError(request.problem, "ask for less", Exit.USAGE))
     try:
-        return page.answer(session, asked)
+        return page.answer(session, request)
     except GateClosed as closed:
         return closed.envelope
     except GitIndexError as error:

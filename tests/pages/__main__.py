@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench import page as benchmarks
-from gitindex.cli.manual import ALIAS, manual_page
+from gitindex.cli.help import ALIAS, manual_page
 from tests.pages import (
     DOCS,
     IMAGES,

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from gitindex.mcp.dispatch import call
-from gitindex.mcp.tool_table import BY_NAME, TOOLS
+from gitindex.mcp.question_tools import BY_NAME, TOOLS
 from tests.e2e.mcp.test_hostile import ELSEWHERE, any_arguments, check, quick
 from tests.mcp_client import Inside, digests, make_quiet
 from tests.support import Repo

@@ -20,7 +20,7 @@ def test_answers_are_imported_under_type_checking_only() -> None:
 
 def test_doors_run_without_the_types() -> None:
     code = (
-        "import sys, gitindex.cli.door, gitindex.mcp.tool_table, gitindex.coordinator\n"
+        "import sys, gitindex.cli.door, gitindex.mcp.question_tools, gitindex.coordinator\n"
         "print('gitindex.base.answers' in sys.modules)"
     )
     done = subprocess.run(

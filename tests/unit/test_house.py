@@ -26,23 +26,23 @@ LINES = {
     "git": 4469,
     "install": 1833,
     "languages": 8430,
-    "lsp": 471,
-    "maintenance": 1083,
-    "mcp": 1285,
-    "questions": 5556,
+    "lsp": 465,
+    "maintenance": 1120,
+    "mcp": 1238,
+    "questions": 5201,
     "query": 20190,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 2760,
     "store": 6016,
     "view": 1339,
-    "web": 3730,
+    "web": 3673,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 50
 # The same for functions with more parameters, and for modules that import each other in a circle.
 WIDE_FUNCTIONS = 5
-CYCLIC_MODULES = 28
+CYCLIC_MODULES = 10
 
 POSIX = {"fcntl", "resource", "pwd", "grp", "termios"}
 

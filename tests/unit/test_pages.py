@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.cli.manual import ALIAS, manual_page
+from gitindex.cli.help import ALIAS, manual_page
 from tests.pages import MANUAL, ROOT, SCENARIOS, scenarios
 
 BEING_WRITTEN: set[str] = set()

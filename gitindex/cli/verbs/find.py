@@ -8,7 +8,7 @@ from typing import Any
 from gitindex.base.errors import Exit
 from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import find_worktree
-from gitindex.cli.shown_path import shown_path
+from gitindex.cli.shell_here import place_of
 from gitindex.cli.terminal import say
 from gitindex.questions.find import ask
 from gitindex.questions.here import Here, Memories
@@ -24,21 +24,15 @@ def has_picker(words: str) -> bool:
     return True
 
 
-def pick_place(asked: dict[str, Any]) -> int:
+def pick_place(params: dict[str, Any]) -> int:
     """Let the user pick a place and open it."""
     from gitindex.cli.picker import pick
 
-    here = Here(asked["path"], memories=Memories(FactsMemory()))
-    text = asked["words"]
+    here = Here(params["path"], memories=Memories(FactsMemory()))
+    text = params["words"]
     ask(here, {"words": text or "a", "limit": 1})  # report a closed gate before the picker starts
-    chosen = pick(text, lambda typed: ask(here, asked | {"words": typed})["results"])
-    return int(Exit.NO) if chosen is None else _open(asked["path"], chosen)
-
-
-def place_of(result: dict[str, Any]) -> str:
-    """Return `FILE` or `FILE:LINE`, relative to the current folder."""
-    line = f":{result['line']}" if "line" in result else ""
-    return shown_path(result["path"]) + line
+    chosen = pick(text, lambda typed: ask(here, params | {"words": typed})["results"])
+    return int(Exit.NO) if chosen is None else _open(params["path"], chosen)
 
 
 def _open(path: str, result: dict[str, Any]) -> int:

@@ -14,7 +14,7 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.printing import CommandReply, print_reply
-from gitindex.cli.shown_path import shown_path
+from gitindex.cli.shell_here import shown_path
 from gitindex.cli.terminal import say
 from gitindex.git.hook_switch import note_switch
 from gitindex.install import hooks

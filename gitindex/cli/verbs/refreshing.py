@@ -52,10 +52,10 @@ def _seed(worktree: Worktree, dest: str) -> bool:
     try:
         with progress_bar("pulling") as report:
             found = pull(worktree, dest, report)
-        told, done = pull_line(pull_fields(found)), found.outcome != "none"
+        message, done = pull_line(pull_fields(found)), found.outcome != "none"
     except GitIndexError as error:
-        told, done = f"indexing without a pack: {error.message}", False
-    sys.stderr.write(f"gitindex: {told}\n")
+        message, done = f"indexing without a pack: {error.message}", False
+    sys.stderr.write(f"gitindex: {message}\n")
     return done
 
 

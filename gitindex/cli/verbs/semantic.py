@@ -10,7 +10,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
 from gitindex.cli.printing import CommandReply
-from gitindex.questions.semantic_status import job_line
+from gitindex.questions.semantic import job_line
 from gitindex.refresh.scope import FULL, RefreshScope
 
 if TYPE_CHECKING:

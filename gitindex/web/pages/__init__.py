@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from gitindex.web.pages.callers import CALLERS, HOVER, NAMES
 from gitindex.web.pages.file import FILE, HISTORY
 from gitindex.web.pages.health import HEALTH, HOOK
 from gitindex.web.pages.home import CENTRAL_PAGE
+from gitindex.web.pages.late_parts import CALLERS, HOVER, NAMES, REACH
 from gitindex.web.pages.map import MAP
-from gitindex.web.pages.reach import REACH
 from gitindex.web.pages.search import SEARCH
 from gitindex.web.pages.symbol import SYMBOL
 from gitindex.web.pages.time import TIME

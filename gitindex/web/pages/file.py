@@ -8,23 +8,34 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.query.read import MAX_LINES
 from gitindex.questions.blame import QUESTION as BLAME
+from gitindex.questions.browse import MAX_ENTRIES
 from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.questions.read import QUESTION as READ
 from gitindex.web.frame import copy_button
-from gitindex.web.html import Html, element, join, link, shorten
-from gitindex.web.pages.days import day_of
-from gitindex.web.pages.folders import folder_list
+from gitindex.web.html import (
+    Html,
+    day_of,
+    element,
+    empty,
+    hint,
+    hit,
+    join,
+    kind,
+    link,
+    place,
+    shorten,
+)
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 _NO_CONTENT = frozenset({"secret", "symlink", "submodule", "binary", "large"})
 
 
-def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    first = asked.number("from", 1, 10_000_000)
-    with session.page(asked.choice) as here:
-        path = here.inside(asked.path)
+def _answer(session: WebSession, request: WebQuestion) -> Answer:
+    first = request.number("from", 1, 10_000_000)
+    with session.page(request.choice) as here:
+        path = here.inside(request.path)
         answer = here.ask(BROWSE, file=path, first=first, edited=True)
         if "entries" in answer or answer["file"]["skip"] in _NO_CONTENT:
             return answer
@@ -40,23 +51,23 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
             answer["symbols"] = here.ask(OUTLINE, file=path)["symbols"]
         except GitIndexError:
             answer["symbols"] = []  # no grammar for it
-        if asked.text("blame"):
+        if request.text("blame"):
             bounds = {"first": first, "last": answer["endLine"]}
             answer["blame"] = here.ask(BLAME, file=path, **bounds)["lines"]
     answer["highlighted"] = session.highlighter.lines(path, answer["content"])
     return answer
 
 
-def _render(asked: WebQuestion, answer: Answer) -> Html:
-    path, at = answer["path"], asked.text("at")
+def _render(request: WebQuestion, answer: Answer) -> Html:
+    path, at = answer["path"], request.text("at")
     if "entries" in answer:
-        return join(_crumbs(path, at, True), folder_list(asked, answer))
+        return join(_crumbs(path, at, True), folder_list(request, answer))
     if "content" not in answer:
         return join(_crumbs(path, at), _without_content(answer))
     return join(
         _crumbs(path, at),
         _notes(answer, at),
-        element("div", _side(asked, answer), _code(asked, answer), class_="cols wide"),
+        element("div", _side(request, answer), _code(request, answer), class_="cols wide"),
     )
 
 
@@ -114,40 +125,36 @@ def _blame_link(path: str, commit: str, blamed: bool) -> str:
     return link("file", path, at=commit, blame="" if blamed else "1")
 
 
-def _history_answer(session: WebSession, asked: WebQuestion) -> Answer:
-    with session.page(asked.choice) as here:
-        path = here.inside(asked.path)
+def _history_answer(session: WebSession, request: WebQuestion) -> Answer:
+    with session.page(request.choice) as here:
+        path = here.inside(request.path)
         answer = here.ask(COMMITS, file=path, limit=200)
         return answer | {"path": safe_text(path)}
 
 
-def _render_history(asked: WebQuestion, answer: Answer) -> Html:
+def _render_history(request: WebQuestion, answer: Answer) -> Html:
     rows = [
-        element(
-            "li",
-            element(
-                "a",
+        hit(
+            place(
                 element("code", commit["id"][:12]),
                 href=link("file", answer["path"], at=commit["id"][:12]),
-                class_="place",
             ),
             day_of(commit["time"]),
             element("span", shorten(commit["subject"], 90)),
             element("span", shorten(commit["author"], 24), class_="hint"),
-            class_="hit one",
         )
         for commit in answer["commits"]
     ]
     listed = element("ol", rows, class_="hits uses commits")
-    nothing = element("p", "No commit of HEAD's history changed it.", class_="empty")
-    return join(_crumbs(answer["path"], asked.text("at")), listed if rows else nothing)
+    nothing = empty("No commit of HEAD's history changed it.")
+    return join(_crumbs(answer["path"], request.text("at")), listed if rows else nothing)
 
 
-def raw_answer(session: WebSession, asked: WebQuestion) -> Answer:
+def raw_answer(session: WebSession, request: WebQuestion) -> Answer:
     """Return the whole text of a file, which the gate and the policy allow."""
     parts, first = [], 1
-    with session.page(asked.choice) as here:
-        path = here.inside(asked.path)
+    with session.page(request.choice) as here:
+        path = here.inside(request.path)
         while True:
             lines = here.ask(READ, place="", file=path, first=first, last=first + MAX_LINES - 1)
             parts.append(lines["content"])
@@ -164,23 +171,18 @@ def _without_content(answer: Answer) -> Html:
     return element(
         "div",
         element("p", f"The content of this file is not shown: {why}."),
-        element(
-            "p",
-            element("code", "gitindex status --skipped"),
-            " lists all such files.",
-            class_="hint",
-        ),
+        hint(element("code", "gitindex status --skipped"), " lists all such files."),
         class_="empty",
     )
 
 
-def _side(asked: WebQuestion, answer: Answer) -> Html:
+def _side(request: WebQuestion, answer: Answer) -> Html:
     """Return the outline; caller counts arrive after the page."""
-    at, path = asked.text("at"), answer["path"]
+    at, path = request.text("at"), answer["path"]
     if not answer["symbols"]:
-        listed: Html = element("p", "No definitions.", class_="hint")
+        listed: Html = hint("No definitions.")
     else:
-        listed = element("ol", outline_rows(asked, answer, {}), class_="outline")
+        listed = element("ol", outline_rows(request, answer, {}), class_="outline")
     return element(
         "aside",
         element("h2", "Outline"),
@@ -195,7 +197,9 @@ def _side(asked: WebQuestion, answer: Answer) -> Html:
     )
 
 
-def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | None]) -> list[Html]:
+def outline_rows(
+    request: WebQuestion, answer: Answer, callers: dict[str, int | None]
+) -> list[Html]:
     """Return the definitions of a file as a tree, with caller counts where known."""
     depths = {"": 0}
     rows = []
@@ -211,7 +215,7 @@ def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | No
                 "li",
                 element(
                     "a",
-                    element("span", symbol["kind"], class_="kind"),
+                    kind(symbol["kind"]),
                     shorten(symbol["name"], 32),
                     href=f"#L{symbol['line']}",
                     title=title,
@@ -221,7 +225,7 @@ def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | No
                 else element(
                     "a",
                     count,
-                    href=link("symbol", identity, at=asked.text("at")),
+                    href=link("symbol", identity, at=request.text("at")),
                     class_="count",
                     title=counted(count, "callers"),
                     aria_label=f"{counted(count, 'callers')} of {symbol['name']}",
@@ -232,7 +236,7 @@ def outline_rows(asked: WebQuestion, answer: Answer, callers: dict[str, int | No
     return rows
 
 
-def _code(asked: WebQuestion, answer: Answer) -> Html:
+def _code(request: WebQuestion, answer: Answer) -> Html:
     first = answer["startLine"]
     edited = {n for a, b in answer["file"].get("edited", ()) for n in range(a, b + 1)}
     starts = {symbol["line"]: symbol for symbol in answer["symbols"]}
@@ -245,7 +249,7 @@ def _code(asked: WebQuestion, answer: Answer) -> Html:
         shown = element("code", line)
         who = _blamed(answer["blame"], number - first) if "blame" in answer else None
         rows.append(element("li", mark, who, shown, class_=" ".join(classes) or None))
-    more = _more(asked, answer)
+    more = _more(request, answer)
     listed = element("ol", rows, class_="code", data_path=answer["path"], aria_label="Code")
     return element("section", listed, more)
 
@@ -261,17 +265,65 @@ def _blamed(lines: list[dict[str, Any]], at: int) -> Html:
     )
 
 
-def _more(asked: WebQuestion, answer: Answer) -> Html | None:
+def _more(request: WebQuestion, answer: Answer) -> Html | None:
     first, last, total = answer["startLine"], answer["endLine"], answer["totalLines"]
     links = []
-    keep = {"at": asked.text("at")}
+    keep = {"at": request.text("at")}
     if first > 1:
         target = link("file", answer["path"], **{"from": str(max(1, first - MAX_LINES))}, **keep)
         links.append(element("a", "earlier lines", href=target))
     if last < total:
         target = link("file", answer["path"], **{"from": str(last + 1)}, **keep)
         links.append(element("a", f"lines {last + 1} to {total}", href=target))
-    return element("p", [[one, " "] for one in links], class_="hint") if links else None
+    return hint([[one, " "] for one in links]) if links else None
 
 
 FILE = WebPage("file", "File", _answer, _render, ("highlighted",))
+
+
+def folder_list(request: WebQuestion, answer: Answer) -> Html:
+    """Render the entries of a folder as links."""
+    at = request.text("at")
+    rows: dict[bool, list[Html]] = {True: [], False: []}
+    for entry in answer["entries"]:
+        name = entry["path"].rpartition("/")[2]
+        count = entry.get("files")
+        note = f"{count}" if count else entry.get("skip") or ""
+        mark = (
+            element("span", "worktree", class_="source edited")
+            if (entry.get("source") == "worktree")
+            else None
+        )
+        entry_link = place(
+            shorten(name + ("/" if count else ""), 48), href=link("file", entry["path"], at=at)
+        )
+        tail = element("span", note, class_="count")
+        rows[bool(count)].append(element("li", entry_link, mark, tail, class_="hit entry"))
+    lists = [
+        element("ol", rows[folders], class_=f"entries {name.lower()}", aria_label=name)
+        for folders, name in ((True, "Folders"), (False, "Files"))
+        if rows[folders]
+    ]
+    nothing = empty("There is no file here yet.")
+    return element("div", lists or nothing, _more_entries(request, answer))
+
+
+def _more_entries(request: WebQuestion, answer: Answer) -> Html | None:
+    """Return links to the other parts of a very large folder."""
+    first, total = answer["firstEntry"], answer["entryCount"]
+    if total <= MAX_ENTRIES:
+        return None
+    last = min(total, first + MAX_ENTRIES - 1)
+    page = "file" if request.path else "file/"
+    links = [
+        element(
+            "a", name, href=link(page, request.path, at=request.text("at"), **{"from": str(to)})
+        )
+        for name, to, is_there in (
+            ("earlier", max(1, first - MAX_ENTRIES), first > 1),
+            ("later", last + 1, last < total),
+        )
+        if is_there
+    ]
+    summary = f"entries {first} to {last} of {total}"
+    return hint(summary, [[" · ", one] for one in links])

@@ -8,18 +8,18 @@ from typing import Any
 from gitindex.maintenance.hook_trial import measure_cost
 from gitindex.questions.health import QUESTION
 from gitindex.view.tree import NOW
-from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.html import Html, element, empty, hint, hit, join, kind, link, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 SHOWN_JOBS = 50
 SHOWN_SKIPPED = 200
 
 
-def _answer(session: WebSession, _asked: WebQuestion) -> Answer:
+def _answer(session: WebSession, _request: WebQuestion) -> Answer:
     return session.ask(QUESTION, NOW)
 
 
-def _render(_asked: WebQuestion, answer: Answer) -> Html:
+def _render(_request: WebQuestion, answer: Answer) -> Html:
     return join(
         element("h1", "Health", class_="crumbs"),
         element("div", _tiles(answer), class_="tiles"),
@@ -33,7 +33,7 @@ def _render(_asked: WebQuestion, answer: Answer) -> Html:
                 aria_label="Duration of the jobs over time",
                 data_source="/health.json",
             ),
-            None if answer["jobs"] else element("p", "No job has run yet.", class_="empty"),
+            None if answer["jobs"] else empty("No job has run yet."),
         ),
         element("div", _jobs(answer), _skipped(answer), class_="split"),
     )
@@ -129,11 +129,9 @@ def _skipped(answer: Answer) -> Html:
         for why, count in answer["skippedReasons"].items()
     ]
     listed = [
-        element(
-            "li",
+        hit(
             element("a", shorten(row["path"], 64), href=link("file", row["path"])),
-            element("span", row["reason"].replace("_", " "), class_="kind"),
-            class_="hit one",
+            kind(row["reason"].replace("_", " ")),
         )
         for row in rows
     ]
@@ -143,13 +141,13 @@ def _skipped(answer: Answer) -> Html:
         element("h2", "What is left out, and why"),
         element("ul", reasons, class_="reasons")
         if reasons
-        else element("p", "Nothing: every tracked file is in the index.", class_="hint"),
+        else hint("Nothing: every tracked file is in the index."),
         element("ol", listed, class_="hits uses"),
-        element("p", f"{more} more", class_="hint") if more > 0 else None,
+        hint(f"{more} more") if more > 0 else None,
     )
 
 
-def _hook_answer(session: WebSession, _asked: WebQuestion) -> Answer:
+def _hook_answer(session: WebSession, _request: WebQuestion) -> Answer:
     """Return the cost of our hook on this machine, measured once per server run."""
     if session.hook_cost is None:
         cost = measure_cost()
@@ -157,7 +155,7 @@ def _hook_answer(session: WebSession, _asked: WebQuestion) -> Answer:
     return {"status": "ok", "hookCostMs": session.hook_cost}
 
 
-def _render_hook(_asked: WebQuestion, answer: Answer) -> Html:
+def _render_hook(_request: WebQuestion, answer: Answer) -> Html:
     cost = answer["hookCostMs"]
     return join(
         element("span", "hook"),

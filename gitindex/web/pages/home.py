@@ -10,9 +10,9 @@ from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.map import QUESTION as MAP
 from gitindex.questions.read import QUESTION as READ
-from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
 from gitindex.web.markdown import render_markdown
-from gitindex.web.pages.folders import folder_list
+from gitindex.web.pages.file import folder_list
 from gitindex.web.session import Answer, PageHere, WebPage, WebQuestion, WebSession
 
 COMMIT_COUNT = 8
@@ -40,9 +40,9 @@ def _readme(here: PageHere, entries: list[dict[str, Any]]) -> dict[str, str] | N
     return {"path": path, "content": found["content"]}
 
 
-def render_home(asked: WebQuestion, answer: Answer) -> Html:
+def render_home(request: WebQuestion, answer: Answer) -> Html:
     """Render the start page: folders and README, and beside them what changed and what matters."""
-    at = asked.text("at")
+    at = request.text("at")
     keys = [element("span", element("kbd", key), f" {what}") for key, what in KEYS]
     side = [
         _edited(answer.get("edited", ()), at),
@@ -51,10 +51,10 @@ def render_home(asked: WebQuestion, answer: Answer) -> Html:
     ]
     return element(
         "div",
-        element("p", keys, class_="hint"),
+        hint(keys),
         element(
             "div",
-            element("div", folder_list(asked, answer), _shown_readme(answer["readme"], at)),
+            element("div", folder_list(request, answer), _shown_readme(answer["readme"], at)),
             element("aside", side, aria_label="About this repository"),
             class_="home",
         ),
@@ -82,20 +82,16 @@ def _edited(paths: Iterable[str], at: str) -> Html | None:
 
 def _file_row(path: str, at: str, more: Html | None = None) -> Html:
     target = link("file", path, at=at)
-    return element(
-        "li", element("a", shorten(path, 48), href=target, class_="place"), more, class_="hit one"
-    )
+    return hit(place(shorten(path, 48), href=target), more)
 
 
 def _commits(commits: list[dict[str, Any]]) -> Html | None:
     if not commits:
         return None
     rows = [
-        element(
-            "li",
+        hit(
             element("a", shorten(row["subject"], 56), href=link("time", at=row["id"][:12])),
             element("span", shorten(row["author"], 20), class_="hint"),
-            class_="hit one",
         )
         for row in commits
     ]
@@ -109,13 +105,13 @@ def _commits(commits: list[dict[str, Any]]) -> Html | None:
     )
 
 
-def _central_answer(session: WebSession, asked: WebQuestion) -> Answer:
+def _central_answer(session: WebSession, request: WebQuestion) -> Answer:
     """Return the files of highest rank with their definitions, and where a program starts."""
-    return session.ask(MAP, asked.choice, tokens=1_200, include=["entrypoints"])
+    return session.ask(MAP, request.choice, tokens=1_200, include=["entrypoints"])
 
 
-def _render_central(asked: WebQuestion, answer: Answer) -> Html:
-    at = asked.text("at")
+def _render_central(request: WebQuestion, answer: Answer) -> Html:
+    at = request.text("at")
     files = answer["files"][:CENTRAL]
     rows = [_file_row(row["path"], at, _first_name(row, at)) for row in files]
     starts = [
@@ -150,15 +146,13 @@ def _examples(files: list[dict[str, Any]], at: str) -> Html | None:
         ("grep", f"{names[min(1, len(names) - 1)]}("),
     )
     rows = [
-        element(
-            "li",
-            element("span", tab, class_="kind"),
+        hit(
+            kind(tab),
             element(
                 "a",
                 shorten(query, 40),
                 href=link("", tab=tab, q=query, at=at, **({"F": "1"} if tab == "grep" else {})),
             ),
-            class_="hit one",
         )
         for tab, query in tries
     ]

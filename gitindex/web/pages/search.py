@@ -11,10 +11,9 @@ from typing import Any
 
 from gitindex.web.frame import NOT_INDEXED, copy_button
 from gitindex.web.highlight import Tokens, token_html
-from gitindex.web.html import Html, element, join, link, shorten
-from gitindex.web.pages.facets import facet_panel
+from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
 from gitindex.web.pages.home import home_answer, render_home
-from gitindex.web.pages.questions import TABS, answer_of, command_line
+from gitindex.web.pages.tabs import TABS, answer_of, command_line, facet_panel
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
@@ -32,14 +31,14 @@ _SYNTAX = {
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
 
 
-def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    tab = TABS[asked.one_of("tab", tuple(TABS))]
-    if asked.text("q").strip() or asked.text("tag"):
-        answer = answer_of(session, asked, tab)
+def _answer(session: WebSession, request: WebQuestion) -> Answer:
+    tab = TABS[request.one_of("tab", tuple(TABS))]
+    if request.text("q").strip() or request.text("tag"):
+        answer = answer_of(session, request, tab)
         if tab.label == "Search" and answer["status"] == "ok":
             answer["coloured"] = _tokens(session, answer["results"])
         return answer
-    with session.page(asked.choice) as here:
+    with session.page(request.choice) as here:
         return home_answer(here) | {"query": "", "results": [], "truncated": False}
 
 
@@ -57,31 +56,31 @@ def _lines_of(snippet: str) -> list[str]:
     return [line[:MAX_LINE] for line in dedent(snippet).split("\n")[:MAX_LINES]]
 
 
-def _render(asked: WebQuestion, answer: Answer) -> Html:
-    name = asked.one_of("tab", tuple(TABS))
+def _render(request: WebQuestion, answer: Answer) -> Html:
+    name = request.one_of("tab", tuple(TABS))
     tab = TABS[name]
     rows = answer.get("symbols") if name == "symbols" else answer.get("results")
     rows = [] if rows is None else rows
     if answer["status"] != "ok":
         body = _refused(answer)
     elif "entries" in answer:
-        body = render_home(asked, answer)
+        body = render_home(request, answer)
     elif rows:
-        hits = _ROWS[name](asked, rows) if name != "search" else _found(asked, answer)
+        hits = _ROWS[name](request, rows) if name != "search" else _found(request, answer)
         body = element("ol", hits, class_=f"hits {name}", aria_label="Results")
     else:
-        body = _nothing(asked, answer, name)
-    panel = facet_panel(tab, asked, rows)
+        body = _nothing(request, answer, name)
+    panel = facet_panel(tab, request, rows)
     return join(
-        _tabs(asked, name),
+        _tabs(request, name),
         element(
-            "div", panel, element("section", _summary(asked, answer, rows), body), class_="cols"
+            "div", panel, element("section", _summary(request, answer, rows), body), class_="cols"
         ),
     )
 
 
-def _tabs(asked: WebQuestion, current: str) -> Html:
-    kept = {"q": asked.text("q"), "at": asked.text("at")}
+def _tabs(request: WebQuestion, current: str) -> Html:
+    kept = {"q": request.text("q"), "at": request.text("at")}
     return element(
         "nav",
         [
@@ -98,7 +97,7 @@ def _tabs(asked: WebQuestion, current: str) -> Html:
     )
 
 
-def _summary(asked: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> Html | None:
+def _summary(request: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> Html | None:
     if answer["status"] != "ok" or "entries" in answer:
         return None
     count = f"{len(rows)}{'+' if answer.get('truncated') else ''}"
@@ -107,23 +106,21 @@ def _summary(asked: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> 
         "p",
         element("span", f"{count} {what}", role="status"),
         [element("span", warning, class_="warning") for warning in answer.get("warnings", ())],
-        copy_button("copy as command", command_line(asked)),
-        element("span", _SYNTAX.get(asked.text("tab", "search")), class_="hint"),
+        copy_button("copy as command", command_line(request)),
+        element("span", _SYNTAX.get(request.text("tab", "search")), class_="hint"),
         class_="summary",
     )
 
 
-def _place(asked: WebQuestion, row: dict[str, Any], line: int) -> Html:
+def _place(request: WebQuestion, row: dict[str, Any], line: int) -> Html:
     path = row["path"]
-    href = link("file", path, f"L{line}", at=asked.text("at"))
+    href = link("file", path, f"L{line}", at=request.text("at"))
     folder, slash, name = path.rpartition("/")
-    return element(
-        "a",
+    return place(
         element("span", shorten(folder + slash, 60), class_="folder"),
         element("span", shorten(name, 60), class_="name"),
         element("span", f":{line}", class_="line"),
         href=href,
-        class_="place",
     )
 
 
@@ -134,11 +131,11 @@ def source_chip(row: dict[str, Any]) -> Html | None:
         return None
     shown = source[:SOURCE_CHARS]
     title = "from the file on disk" if source == "worktree" else f"from the index: {source}"
-    kind = "edited" if source == "worktree" else ""
-    return element("span", shown, class_=f"source {kind}".strip(), title=title)
+    mark = "edited" if source == "worktree" else ""
+    return element("span", shown, class_=f"source {mark}".strip(), title=title)
 
 
-def _found(asked: WebQuestion, answer: Answer) -> Iterator[Html]:
+def _found(request: WebQuestion, answer: Answer) -> Iterator[Html]:
     """Yield a hit for each file, its places in their order."""
     files: dict[str, list[tuple[dict[str, Any], list[Tokens]]]] = {}
     for row, tokens in zip(answer["results"], answer["coloured"], strict=True):
@@ -147,16 +144,16 @@ def _found(asked: WebQuestion, answer: Answer) -> Iterator[Html]:
         parts = []
         for number, (row, tokens) in enumerate(places):
             head = (
-                _line_link(asked, row) if number else _place(asked, row, row["line"]),
-                _symbol_link(asked, row),
+                _line_link(request, row) if number else _place(request, row, row["line"]),
+                _symbol_link(request, row),
                 None if number else source_chip(row),
             )
             parts += [element("div", *head, class_="head"), _snippet(row, tokens)]
         yield element("li", parts, class_="hit")
 
 
-def _line_link(asked: WebQuestion, row: dict[str, Any]) -> Html:
-    href = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
+def _line_link(request: WebQuestion, row: dict[str, Any]) -> Html:
+    href = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
     return element("a", f":{row['line']}", href=href, class_="place also")
 
 
@@ -171,62 +168,58 @@ def _snippet(row: dict[str, Any], lines: list[Tokens]) -> Html | None:
     return element("pre", shown, class_="code")
 
 
-def _symbol_link(asked: WebQuestion, row: dict[str, Any]) -> Html | None:
+def _symbol_link(request: WebQuestion, row: dict[str, Any]) -> Html | None:
     if "name" not in row:
         return None
     target = f"{row['path']}#{row.get('qualifiedName', row['name'])}"
     return element(
         "a",
-        element("span", row["kind"], class_="kind"),
+        kind(row["kind"]),
         " ",
         shorten(row["name"], 60),
-        href=link("symbol", target, at=asked.text("at")),
+        href=link("symbol", target, at=request.text("at")),
         class_="symbol",
     )
 
 
-def _lines(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
-    find = _pattern_of(asked)
+def _lines(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+    find = _pattern_of(request)
     for path, group in groupby(rows, itemgetter("path")):
         lines = list(group)
-        to = link("file", path, at=asked.text("at"))
+        to = link("file", path, at=request.text("at"))
         head = element("a", shorten(path, 90), href=to, class_="name")
         yield element("li", head, source_chip(lines[0]), class_="group")
         for row in lines:
-            href = link("file", path, f"L{row['line']}", at=asked.text("at"))
+            href = link("file", path, f"L{row['line']}", at=request.text("at"))
             code = element("code", _mark(row["text"][:MAX_LINE], find))
             number = element("span", row["line"], class_="line")
-            place = element("a", number, code, href=href, class_="place")
-            yield element("li", place, class_="hit one")
+            at = place(number, code, href=href)
+            yield hit(at)
 
 
-def _definitions(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+def _definitions(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
     for row in rows:
         target = f"{row['path']}#{row['qualifiedName']}"
         shown = row["signature"] or row["qualifiedName"]
-        yield element(
-            "li",
+        yield hit(
             element(
                 "div",
-                element("span", row["kind"], class_="kind"),
-                element(
-                    "a",
+                kind(row["kind"]),
+                place(
                     element("code", shorten(shown, 110)),
-                    href=link("symbol", target, at=asked.text("at")),
-                    class_="place",
+                    href=link("symbol", target, at=request.text("at")),
                 ),
-                _place(asked, row, row["line"]),
+                _place(request, row, row["line"]),
                 source_chip(row),
                 class_="head",
             ),
             element("p", row["doc"].strip().split("\n")[0][:200], class_="doc")
             if row.get("doc")
             else None,
-            class_="hit one",
         )
 
 
-def _documents(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+def _documents(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
     for row in rows:
         topics = [element("span", topic, class_="topic") for topic in row["topics"][:8]]
         day = element("time", row["createdAt"][:10]) if row.get("createdAt") else None
@@ -234,7 +227,7 @@ def _documents(asked: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]
             "li",
             element(
                 "div",
-                _place(asked, row, row["startLine"]),
+                _place(request, row, row["startLine"]),
                 day,
                 topics,
                 source_chip(row),
@@ -276,13 +269,13 @@ def _mark(text: str, find: re.Pattern[str] | None) -> Html:
     return join(*parts, text[at:])
 
 
-def _pattern_of(asked: WebQuestion) -> re.Pattern[str] | None:
+def _pattern_of(request: WebQuestion) -> re.Pattern[str] | None:
     """Return the grep pattern to mark: plain words only, because other patterns may be slow."""
-    text = asked.text("q")
-    plain = bool(asked.text("F")) or re.fullmatch(r"[\w\s.\-/:=,'\"<>@#%&;!~]*", text) is not None
+    text = request.text("q")
+    plain = bool(request.text("F")) or re.fullmatch(r"[\w\s.\-/:=,'\"<>@#%&;!~]*", text) is not None
     if not plain or not text:
         return None
-    return re.compile(re.escape(text), re.IGNORECASE if asked.text("i") else 0)
+    return re.compile(re.escape(text), re.IGNORECASE if request.text("i") else 0)
 
 
 def _refused(answer: Answer) -> Html:
@@ -293,17 +286,17 @@ def _refused(answer: Answer) -> Html:
     return element(
         "div",
         element("p", str(answer["message"])),
-        element("p", str(remedy), class_="hint") if remedy else None,
+        hint(str(remedy)) if remedy else None,
         class_="empty",
     )
 
 
-def _nothing(asked: WebQuestion, answer: Answer, name: str) -> Html:
-    query = asked.text("q")
+def _nothing(request: WebQuestion, answer: Answer, name: str) -> Html:
+    query = request.text("q")
     near = [*answer.get("near", ()), *answer.get("suggestions", ())][:5]
     others = [other for other in ("search", "grep", "symbols") if other != name]
-    kept = {"q": query, "at": asked.text("at")}
-    narrowed = any(asked.many(facet) for facet in _FACETS)
+    kept = {"q": query, "at": request.text("at")}
+    narrowed = any(request.many(facet) for facet in _FACETS)
     return element(
         "div",
         element("p", "Nothing found for ", element("q", shorten(query, 60)), "."),
@@ -317,11 +310,9 @@ def _nothing(asked: WebQuestion, answer: Answer, name: str) -> Html:
         )
         if near
         else None,
-        element(
-            "p",
+        hint(
             "Try ",
             [[element("a", TABS[o].label, href=link("", tab=o, **kept)), " "] for o in others],
-            class_="hint",
         ),
         class_="empty",
     )

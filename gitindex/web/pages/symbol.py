@@ -14,7 +14,7 @@ from gitindex.questions.definition import doc_of
 from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.refs import QUESTION as REFERENCES
 from gitindex.web.frame import copy_button
-from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.html import Html, element, empty, hint, hit, join, kind, link, place, shorten
 from gitindex.web.pages.search import source_chip
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -39,15 +39,15 @@ _ABOUT = {
 }
 
 
-def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    every = bool(asked.text("all"))
-    with session.page(asked.choice, names=True) as here:
+def _answer(session: WebSession, request: WebQuestion) -> Answer:
+    every = bool(request.text("all"))
+    with session.page(request.choice, names=True) as here:
         answer = here.ask(
-            REFERENCES, symbol=asked.path, limit=LIMIT, everything=every, mentions=every
+            REFERENCES, symbol=request.path, limit=LIMIT, everything=every, mentions=every
         )
         if not (answer["definitions"] or answer["references"]):
-            return answer | {"status": "not_found", "message": f"no symbol {asked.path}"}
-        graph = here.ask(GRAPH, symbol=asked.path, limit=NODES, note_limit=0)
+            return answer | {"status": "not_found", "message": f"no symbol {request.path}"}
+        graph = here.ask(GRAPH, symbol=request.path, limit=NODES, note_limit=0)
         answer["graph"] = {
             name: graph[name]
             for name in ("status", "root", "nodes", "edges", "candidates", "truncated")
@@ -66,43 +66,41 @@ def _tests(answer: Answer) -> list[str]:
     return sorted({path for path in used if is_test(path)})
 
 
-def _render(asked: WebQuestion, answer: Answer) -> Html:
+def _render(request: WebQuestion, answer: Answer) -> Html:
     return join(
-        _head(asked, answer),
+        _head(request, answer),
         element(
             "div",
             element(
                 "section",
                 _certificate(answer),
-                _partition(asked, answer),
-                _references(asked, answer),
-                _possible(asked, answer),
-                _others(asked, answer),
+                _partition(request, answer),
+                _references(request, answer),
+                _possible(request, answer),
+                _others(request, answer),
             ),
             element(
                 "section",
-                _calls(asked, answer, callers=True),
-                _calls(asked, answer, callers=False),
-                _tests_block(asked, answer),
+                _calls(request, answer, callers=True),
+                _calls(request, answer, callers=False),
+                _tests_block(request, answer),
             ),
             class_="split",
         ),
     )
 
 
-def _head(asked: WebQuestion, answer: Answer) -> Html:
-    at = asked.text("at")
+def _head(request: WebQuestion, answer: Answer) -> Html:
+    at = request.text("at")
     rows = []
     for row in answer["definitions"][:10]:
         target = link("file", row["path"], f"L{row['line']}", at=at)
         rows.append(
             element(
                 "p",
-                element("span", row["kind"], class_="kind"),
+                kind(row["kind"]),
                 element("code", shorten(row["signature"] or row["qualifiedName"], 160)),
-                element(
-                    "a", shorten(f"{row['path']}:{row['line']}", 90), href=target, class_="place"
-                ),
+                place(shorten(f"{row['path']}:{row['line']}", 90), href=target),
                 source_chip(row),
                 class_="head",
             )
@@ -113,12 +111,12 @@ def _head(asked: WebQuestion, answer: Answer) -> Html:
         element(
             "h1",
             element("strong", shorten(answer["name"], 80)),
-            copy_button("copy as command", shlex.join(["gitindex", REFERENCES.name, asked.path])),
+            copy_button("copy as command", shlex.join(["gitindex", REFERENCES.name, request.path])),
             element("a", "on the map", href=link("map", focus=focus, at=at)) if focus else None,
             class_="crumbs",
         ),
         rows,
-        element("p", f"{more} more definitions", class_="hint") if more > 0 else None,
+        hint(f"{more} more definitions") if more > 0 else None,
         element("p", answer["doc"].strip()[:1_500], class_="doc") if answer.get("doc") else None,
     )
 
@@ -136,7 +134,7 @@ def _certificate(answer: Answer) -> Html:
     )
 
 
-def _partition(asked: WebQuestion, answer: Answer) -> Html | None:
+def _partition(request: WebQuestion, answer: Answer) -> Html | None:
     """Return every occurrence of the name as a bar: one part for each class, as wide as its share."""
     counts = {name: answer["accounted"].get(name, 0) for name in _CLASSES}
     total = sum(counts.values())
@@ -154,7 +152,7 @@ def _partition(asked: WebQuestion, answer: Answer) -> Html | None:
                 "a",
                 element("span", class_=f"swatch {name}", aria_hidden="true"),
                 f"{count} {name if count > 1 else name.removesuffix('s')}",
-                href=_class_link(asked, name),
+                href=_class_link(request, name),
                 title=_CLASSES[name],
             ),
         )
@@ -186,65 +184,58 @@ def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
         x += width
 
 
-def _class_link(asked: WebQuestion, name: str) -> str:
+def _class_link(request: WebQuestion, name: str) -> str:
     listed = name in ("definitions", "references", "possible")
     query = {} if listed else {"all": "1"}
-    return link("symbol", asked.path, name, at=asked.text("at"), **query)
+    return link("symbol", request.path, name, at=request.text("at"), **query)
 
 
-def _others(asked: WebQuestion, answer: Answer) -> Html | None:
+def _others(request: WebQuestion, answer: Answer) -> Html | None:
     """Return what is listed on request: other types, and comments, strings and documents."""
     parts = []
     for name, field in (("unlikely", "unlikely"), ("prose", "mentioned")):
         rows = answer.get(field, ())[:SHOWN_POSSIBLE]
         if rows:
             title = element("h2", f"{answer['accounted'].get(name, len(rows))} {name}", id=name)
-            listed = [_place_row(asked, row, row.get("why") or _CLASSES[name]) for row in rows]
+            listed = [_place_row(request, row, row.get("why") or _CLASSES[name]) for row in rows]
             parts.append(join(title, element("ol", listed, class_="hits uses")))
     return join(parts) if parts else None
 
 
-def _place_row(asked: WebQuestion, row: dict[str, Any], why: str) -> Html:
-    target = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
-    return element(
-        "li",
-        element("a", _spot(row["path"], "/", f":{row['line']}"), href=target, class_="place"),
+def _place_row(request: WebQuestion, row: dict[str, Any], why: str) -> Html:
+    target = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
+    return hit(
+        place(_spot(row["path"], "/", f":{row['line']}"), href=target),
         element("code", row["text"][:200]),
-        element("span", why.replace("_", " "), class_="kind"),
-        class_="hit one",
+        kind(why.replace("_", " ")),
     )
 
 
-def _references(asked: WebQuestion, answer: Answer) -> Html:
+def _references(request: WebQuestion, answer: Answer) -> Html:
     uses = [row for row in answer["references"] if row["role"] != "definition"]
     order = sorted(uses, key=lambda row: (_tier(row), row["path"], row["line"]))
     groups = []
     for tier, rows in groupby(order, key=lambda row: row["tier"]):
-        listed = [_use(asked, row) for row in rows]
+        listed = [_use(request, row) for row in rows]
         head = element("h3", tier, element("span", _ABOUT.get(tier, ""), class_="hint"))
         groups.append(element("div", head, element("ol", listed, class_="hits uses")))
     total = answer.get("totalReferences", len(uses))
     title = f"{total} reference{'' if total == 1 else 's'}"
     cut = f", {len(answer['references'])} shown" if answer.get("truncated") else ""
-    return join(
-        element("h2", title + cut, id="references"),
-        groups or element("p", "Nobody uses it.", class_="empty"),
-    )
+    return join(element("h2", title + cut, id="references"), groups or empty("Nobody uses it."))
 
 
 def _tier(row: dict[str, Any]) -> int:
     return _TIERS.index(row["tier"]) if row["tier"] in _TIERS else len(_TIERS)
 
 
-def _use(asked: WebQuestion, row: dict[str, Any]) -> Html:
-    target = link("file", row["path"], f"L{row['line']}", at=asked.text("at"))
-    return element(
-        "li",
-        element("a", _spot(row["path"], "/", f":{row['line']}"), href=target, class_="place"),
+def _use(request: WebQuestion, row: dict[str, Any]) -> Html:
+    target = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
+    return hit(
+        place(_spot(row["path"], "/", f":{row['line']}"), href=target),
         element("code", row["text"][:200]),
-        element("span", row.get("use", row["role"]), class_="kind"),
+        kind(row.get("use", row["role"])),
         source_chip(row) if row["source"] == "worktree" else None,
-        class_="hit one",
     )
 
 
@@ -259,41 +250,39 @@ def _spot(name: str, mark: str, tail: str = "") -> Html:
     )
 
 
-def _possible(asked: WebQuestion, answer: Answer) -> Html | None:
+def _possible(request: WebQuestion, answer: Answer) -> Html | None:
     rows = answer["possible"]
     if not rows:
         return None
-    listed = [_place_row(asked, row, row["why"]) for row in rows[:SHOWN_POSSIBLE]]
+    listed = [_place_row(request, row, row["why"]) for row in rows[:SHOWN_POSSIBLE]]
     title = f"{answer['accounted']['possible']} possible"
     return join(element("h2", title, id="possible"), element("ol", listed, class_="hits uses"))
 
 
-def _calls(asked: WebQuestion, answer: Answer, callers: bool) -> Html:
+def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
     graph = answer["graph"]
     title = "Callers" if callers else "Calls"
     if graph.get("status") != "ok":
         return join(element("h2", title), _choose(graph)) if callers else Html("")
-    return _shown_calls(asked, graph, callers, title)
+    return _shown_calls(request, graph, callers, title)
 
 
-def _shown_calls(asked: WebQuestion, graph: Answer, callers: bool, title: str) -> Html:
+def _shown_calls(request: WebQuestion, graph: Answer, callers: bool, title: str) -> Html:
     near, far = ("to", "from") if callers else ("from", "to")
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
     rows = []
-    for identity, tier, kind in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
-        target = link("symbol", identity, at=asked.text("at"))
+    for identity, tier, how in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
+        target = link("symbol", identity, at=request.text("at"))
         rows.append(
-            element(
-                "li",
-                element("a", _spot(identity, "#"), href=target, class_="place"),
-                element("span", f"{tier} {kind}", class_="kind"),
-                class_="hit one",
+            hit(
+                place(_spot(identity, "#"), href=target),
+                kind(f"{tier} {how}"),
                 title=nodes.get(identity, {}).get("kind") or None,
             )
         )
     empty = "No caller is known." if callers else "It calls nothing of this repository."
-    body = element("ol", rows, class_="hits uses") if rows else element("p", empty, class_="hint")
+    body = element("ol", rows, class_="hits uses") if rows else hint(empty)
     return join(element("h2", title, element("span", len(rows), class_="hint")), body)
 
 
@@ -303,29 +292,20 @@ def _choose(graph: Answer) -> Html:
         element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
         for node in graph.get("candidates", ())[:20]
     ]
-    hint = element("p", "Several symbols have this name: choose one.", class_="hint")
-    return join(hint, element("ul", names))
+    several = hint("Several symbols have this name: choose one.")
+    return join(several, element("ul", names))
 
 
-def _tests_block(asked: WebQuestion, answer: Answer) -> Html:
+def _tests_block(request: WebQuestion, answer: Answer) -> Html:
     """Render tests that use it; those that reach it through calls arrive after the page."""
-    at = asked.text("at")
+    at = request.text("at")
     rows = [
-        element(
-            "li",
-            element("a", _spot(path, "/"), href=link("file", path, at=at), class_="place"),
-            class_="hit one",
-        )
-        for path in answer["tests"]
+        hit(place(_spot(path, "/"), href=link("file", path, at=at))) for path in answer["tests"]
     ]
-    listed = (
-        element("ol", rows, class_="hits uses")
-        if rows
-        else element("p", "No test uses it directly.", class_="hint")
-    )
+    listed = element("ol", rows, class_="hits uses") if rows else hint("No test uses it directly.")
     return join(
         element("h2", "Tests that reach it"),
-        element("div", listed, data_part=link("reach", asked.path, at=at), data_when="seen"),
+        element("div", listed, data_part=link("reach", request.path, at=at), data_when="seen"),
     )
 
 

@@ -7,15 +7,26 @@ from typing import Any
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.compare import QUESTION as COMPARE
 from gitindex.view.tree import NOW
-from gitindex.web.html import Html, element, join, link, shorten
-from gitindex.web.pages.days import day_of
+from gitindex.web.html import (
+    Html,
+    day_of,
+    element,
+    empty,
+    hint,
+    hit,
+    join,
+    kind,
+    link,
+    place,
+    shorten,
+)
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_COMMITS = 500
 
 
-def _answer(session: WebSession, asked: WebQuestion) -> Answer:
-    base, to = asked.text("base"), asked.text("at")
+def _answer(session: WebSession, request: WebQuestion) -> Answer:
+    base, to = request.text("base"), request.text("at")
     with session.page(NOW) as here:
         answer = here.ask(COMMITS, limit=MAX_COMMITS)
         if base:
@@ -23,11 +34,11 @@ def _answer(session: WebSession, asked: WebQuestion) -> Answer:
         return answer
 
 
-def _render(asked: WebQuestion, answer: Answer) -> Html:
+def _render(request: WebQuestion, answer: Answer) -> Html:
     commits = answer["commits"]
     if not commits:
-        return element("p", "There is no commit yet.", class_="empty")
-    at, base = asked.text("at"), asked.text("base")
+        return empty("There is no commit yet.")
+    at, base = request.text("at"), request.text("base")
     chosen = _index(commits, at)
     return join(
         element("h1", "Time", class_="crumbs"),
@@ -122,7 +133,7 @@ def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
         for commit in picked.values()
     ]
     if not options:
-        return element("p", "There is nothing to compare this commit with.", class_="hint")
+        return hint("There is nothing to compare this commit with.")
     return element(
         "form",
         element("input", type="hidden", name="at", value=commits[chosen]["id"][:12]),
@@ -136,7 +147,7 @@ def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
 
 
 def _shown_difference(found: dict[str, Any]) -> Html:
-    told = (
+    summary = (
         f"{found['changedFiles']} files, {found['changedSymbolCount']} symbols changed;"
         f" {found['addedEdgeCount']} imports added, {found['removedEdgeCount']} removed"
     )
@@ -145,10 +156,9 @@ def _shown_difference(found: dict[str, Any]) -> Html:
         *(_edge_row(edge, "removed", "−") for edge in found["removedEdges"]),
     ]
     symbols = [
-        element(
-            "li",
+        hit(
             element("span", row["change"], class_=f"change {row['change']}"),
-            element("span", row["kind"], class_="kind"),
+            kind(row["kind"]),
             element(
                 "a",
                 shorten(f"{row['path']}#{row['name']}", 80),
@@ -158,14 +168,13 @@ def _shown_difference(found: dict[str, Any]) -> Html:
                     at=found["base"] if row["change"] == "removed" else found["at"],
                 ),
             ),
-            class_="hit one",
         )
         for row in found["changedSymbols"]
     ]
     return element(
         "section",
         element("h2", f"From {found['base']} to {found['at']}"),
-        element("p", told, class_="summary"),
+        element("p", summary, class_="summary"),
         None
         if found["exact"]
         else element("p", "Some files were over the budget.", class_="warning"),
@@ -181,34 +190,28 @@ def _shown_difference(found: dict[str, Any]) -> Html:
 
 def _or_none(rows: list[Html]) -> Html:
     if not rows:
-        return element("p", "No difference.", class_="hint")
+        return hint("No difference.")
     return element("ol", rows, class_="hits uses")
 
 
-def _edge_row(edge: dict[str, str], kind: str, sign: str) -> Html:
-    return element(
-        "li",
-        element("span", sign, class_=f"change {kind}", title=kind),
+def _edge_row(edge: dict[str, str], change: str, sign: str) -> Html:
+    return hit(
+        element("span", sign, class_=f"change {change}", title=change),
         element("code", shorten(edge["from"], 48), " → ", shorten(edge["to"], 48)),
-        class_="hit one",
     )
 
 
 def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
     rows = [
-        element(
-            "li",
-            element(
-                "a",
+        hit(
+            place(
                 element("code", commit["id"][:12]),
                 href=link("time", at=commit["id"][:12]),
-                class_="place",
                 aria_current="true" if number == chosen else None,
             ),
             day_of(commit["time"]),
             element("span", shorten(commit["subject"], 100)),
             [_tag(tag) for tag in commit["tags"][:4]],
-            class_="hit one",
         )
         for number, commit in enumerate(commits)
     ]
@@ -216,7 +219,7 @@ def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
         "section",
         element("h2", "Commits"),
         element("ol", rows, class_="hits uses commits"),
-        element("p", f"The newest {MAX_COMMITS} are listed.", class_="hint") if cut else None,
+        hint(f"The newest {MAX_COMMITS} are listed.") if cut else None,
     )
 
 

@@ -67,8 +67,8 @@ def test_upgrade_gc_and_clean(
     assert recorded(repo)[0] == __version__
     old = recorded(repo)[1]
 
-    text = (release.path / "gitindex/__init__.py").read_text()
-    release.write("gitindex/__init__.py", text.replace(f'"{__version__}"', f'"{NEWER}"'))
+    text = (release.path / "gitindex/base/version.py").read_text()
+    release.write("gitindex/base/version.py", text.replace(f'"{__version__}"', f'"{NEWER}"'))
     release.commit("new")
     release.git("tag", f"v{NEWER}")
     pre_commit(repo, "autoupdate")

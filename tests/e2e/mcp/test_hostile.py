@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from gitindex.mcp.dispatch import MAX_BYTES, call, content_of, render
-from gitindex.mcp.tool_table import BY_NAME, TOOLS
+from gitindex.mcp.question_tools import BY_NAME, TOOLS
 from tests.mcp_client import READERS, Agent, Inside, digests, make_quiet, probe_failing
 from tests.support import TIMEOUT, Repo, stop_runners
 

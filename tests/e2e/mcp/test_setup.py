@@ -21,7 +21,7 @@ from gitindex.base.extras import install_hint
 from gitindex.cli.verbs.agents import SECTION
 from gitindex.install.mcp_clients import CLIENTS, snippet
 from gitindex.mcp.dispatch import content_of
-from gitindex.mcp.tool_table import BY_NAME, TOOLS
+from gitindex.mcp.question_tools import BY_NAME, TOOLS
 from tests.mcp_client import Agent, Inside, make_quiet
 from tests.mcp_docs import parameter_table
 from tests.support import Repo

@@ -15,7 +15,7 @@ import pytest
 
 from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import MAX_BYTES, content_of
-from gitindex.mcp.tool_table import BY_NAME, TOOLS
+from gitindex.mcp.question_tools import BY_NAME, TOOLS
 from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet
 from tests.states import publish
 from tests.support import Repo, accept_changes, runner_pids, stop_runners, wait_for

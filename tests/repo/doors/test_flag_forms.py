@@ -70,3 +70,36 @@ def test_a_dash_reads_standard_input(
         monkeypatch.setattr("sys.stdin", io.StringIO("value_1_2\n"))
         assert run_cli([*verb, "-"]) == 0
         assert capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["symbols", "a.py#Own"], "a.py:1"),
+        (["find", "a.py#go"], "a.py:2"),
+        (["read", "a.py#Own.go"], "     2      def go(self): pass\n"),
+        (["refs", "a.py#Own.go"], "b.py:2"),
+        (["callers", "a.py#Own.go"], "b.py"),
+        (["history", "a.py#Own"], "a.py: Own"),
+        (["history", "log", "a.py#Own"], "a.py: Own"),
+        (["history", "when", "b.py#run", "a.py#go"], "b.py: run"),
+        (["state", "--gate", "a.py#Own.go"], "ok: a.py:Own.go"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_symbol_is_named_by_its_file_everywhere(
+    repo: Repo,
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = "from a import Own\ndef run(): Own().go()\n"
+    repo.index_files(
+        {"a.py": "class Own:\n    def go(self): pass\n", "b.py": run, "c.py": "Own = 1\n"}
+    )
+    monkeypatch.chdir(repo.path)
+    assert run_cli(words) == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert "c.py" not in shown

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import gitindex.questions
-from gitindex.cli import complete, manual
-from gitindex.cli.commands import all_commands, commands, find_command
+from gitindex.cli import complete
+from gitindex.cli.commands import all_commands, commands
 from gitindex.cli.door import run_cli
-from gitindex.mcp import tool_table
-from gitindex.questions.table import shell_params
+from gitindex.cli.help import manual_page
+from gitindex.mcp.question_tools import make_tools
+from gitindex.questions.table import all_questions, find_question, shell_params, summary_of
 from tests.mcp_docs import parameter_table
 from tests.support import Repo
 
@@ -75,8 +76,8 @@ def test_one_new_file_is_a_question_at_every_door(
     assert complete.offers([], "lin") == ["lines"]
     assert complete.offers(["lines"], "--t") == ["--times", "--team"][:1]
     assert complete.offers(["lines"], "a") == ["a.py"]
-    assert ".SS gitindex lines [OPTIONS] {FILE}" in manual.manual_page()
-    tools = {tool.name: tool for tool in tool_table.make_tools()}
+    assert ".SS gitindex lines [OPTIONS] {FILE}" in manual_page()
+    tools = {tool.name: tool for tool in make_tools()}
     assert "| `times` | integer 1–9 | 1 | So often. |" in parameter_table(tools["count_lines"])
     from gitindex.mcp.dispatch import call, content_of
     from tests.mcp_client import Inside
@@ -107,15 +108,15 @@ def test_a_flag_means_one_thing_in_a_command_and_one_everywhere() -> None:
         assert len(meanings[flag] - {"rev", "sure"}) == 1, (flag, meanings[flag])
 
 
-def test_every_file_of_the_package_is_named_after_its_question() -> None:
-    for folder in gitindex.questions.__path__:
-        for file in Path(folder).glob("*.py"):
-            found = find_command(file.stem.split("_")) or find_command(
-                [file.stem.replace("_", "-")]
-            )
-            text = file.read_text()
-            if "\nQUESTION = " in text and 'group=""' not in text:
-                assert found is not None, file
+def test_every_question_is_found_by_the_file_of_its_first_word() -> None:
+    for question in all_questions():
+        assert find_question(question.name.split()) is question
+
+
+def test_a_summary_is_the_first_sentence() -> None:
+    assert summary_of("Is it? Exit 1 if not.") == "Is it?"
+    assert summary_of("Do it. More.") == "Do it."
+    assert summary_of("All of it\n\nA paragraph.") == "All of it"
 
 
 @pytest.mark.parametrize("asked", ["--help", "help --all", "help grep", "jobs --help"])

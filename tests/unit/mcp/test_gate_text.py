@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from gitindex.filestate.gate_text import gate_lines
-from gitindex.mcp.dispatch import content_of
-from gitindex.mcp.hints import with_tool_calls
-from gitindex.mcp.tool_table import BY_NAME
+from gitindex.mcp.dispatch import content_of, with_tool_calls
+from gitindex.mcp.question_tools import BY_NAME
 
 OPEN = {
     "path": "a.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.mcp.registry import Registry
+from gitindex.mcp.server_state import Registry
 
 
 def test_reading_creates_nothing(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_newer_registry_is_left_alone(tmp_path: Path) -> None:
 
 def test_no_registration_is_lost_among_many_writers(tmp_path: Path) -> None:
     code = (
-        "import sys; from gitindex.mcp.registry import Registry\n"
+        "import sys; from gitindex.mcp.server_state import Registry\n"
         "for n in range(20): Registry(sys.argv[1]).add(f'/{sys.argv[2]}/{n}')"
     )
     writers = [

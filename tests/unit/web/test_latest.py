@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from gitindex.web.latest import LatestWins
+from gitindex.web.app import LatestWins
 
 
 def test_a_newer_question_replaces_the_one_that_waits() -> None:

@@ -1,0 +1,131 @@
+"""Parts of a page that come later: caller counts, what a name means, where names lead, its tests."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gitindex.base.escape import path_fields
+from gitindex.base.path_kind import is_test
+from gitindex.query.read import MAX_LINES
+from gitindex.questions.definition import QUESTION as DEFINITION
+from gitindex.questions.graph import QUESTION as GRAPH
+from gitindex.questions.names import QUESTION as NAMES_QUESTION
+from gitindex.questions.outline import QUESTION as OUTLINE
+from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
+from gitindex.web.pages.file import outline_rows
+from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
+
+MAX_HOVERED = 3
+
+
+def _answer(session: WebSession, request: WebQuestion) -> Answer:
+    with session.page(request.choice, names=True) as here:
+        path = here.inside(request.path)
+        answer = here.ask(OUTLINE, file=path, callers=True)
+        return answer | path_fields(os.fsencode(path))
+
+
+def _render(request: WebQuestion, answer: Answer) -> Html:
+    return element("ol", outline_rows(request, answer, answer["callers"]), class_="outline")
+
+
+def _hover_answer(session: WebSession, request: WebQuestion) -> Answer:
+    """Return the definitions of the name at a place; `col` counts UTF-16 units, as browsers do."""
+    place = {
+        "file": request.path,
+        "line": request.number("line", 1, 10_000_000),
+        "column": request.number("col", 1, 100_000),
+    }
+    with session.page(request.choice, names=True) as here:
+        return here.ask(DEFINITION, **place, utf16=True, docs=True, limit=MAX_HOVERED)
+
+
+def _render_hover(request: WebQuestion, answer: Answer) -> Html:
+    parts = []
+    for row in answer["definitions"]:
+        target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
+        where = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
+        parts += [
+            element("pre", row["signature"] or row["qualifiedName"]),
+            element("p", row["doc"].strip()[:600]) if row["doc"] else None,
+            hint(
+                element("a", shorten(f"{row['path']}:{row['line']}", 70), href=where),
+                " · ",
+                element("a", "uses", href=target),
+            ),
+        ]
+    return element("div", parts) if parts else hint("a local name")
+
+
+def _names_answer(session: WebSession, request: WebQuestion) -> Answer:
+    """Return the names of the shown lines that lead somewhere; the page's script links them."""
+    first = request.number("from", 1, 10_000_000)
+    with session.page(request.choice, names=True) as here:
+        return here.ask(NAMES_QUESTION, file=request.path, first=first, last=first + MAX_LINES - 1)
+
+
+def _render_names(_request: WebQuestion, answer: Answer) -> Html:
+    return hint(f"{len(answer['names'])} names lead somewhere")
+
+
+NAMES = WebPage("names", "Names", _names_answer, _render_names)
+CALLERS = WebPage("callers", "Callers", _answer, _render)
+HOVER = WebPage("hover", "Definition", _hover_answer, _render_hover)
+
+
+DEPTH = 4
+NODES = 200
+
+
+def _reach_answer(session: WebSession, request: WebQuestion) -> Answer:
+    bounds = {"direction": "callers", "depth": DEPTH, "limit": NODES, "note_limit": 0}
+    with session.page(request.choice, names=True) as here:
+        answer = here.ask(GRAPH, symbol=request.path, **bounds)
+    answer["tests"] = tests_of(answer)
+    return answer
+
+
+def tests_of(graph: Answer) -> list[dict[str, Any]]:
+    """Return the test files in a graph of callers, nearest first, with their call distance."""
+    callers: dict[str, list[str]] = {}
+    for edge in graph.get("edges", ()):
+        callers.setdefault(edge["to"], []).append(edge["from"])
+    distance = {graph.get("root", ""): 0}
+    waiting = list(distance)
+    for node in waiting:  # grows during the loop
+        for caller in callers.get(node, ()):
+            if caller not in distance:
+                distance[caller] = distance[node] + 1
+                waiting.append(caller)
+    found: dict[str, int] = {}
+    for node in graph.get("nodes", ()):
+        if node["id"] in distance and is_test(node["path"]):
+            calls = distance[node["id"]]
+            found[node["path"]] = min(calls, found.get(node["path"], calls))
+    return [{"path": p, "calls": n} for p, n in sorted(found.items(), key=lambda row: row[::-1])]
+
+
+def _render_reach(request: WebQuestion, answer: Answer) -> Html:
+    rows = [
+        hit(
+            place(shorten(row["path"], 64), href=link("file", row["path"], at=request.text("at"))),
+            kind(_away(row["calls"])),
+        )
+        for row in answer["tests"]
+    ]
+    message = f"Only the nearest {NODES} callers were looked at." if answer.get("truncated") else ""
+    nothing = f"No test reaches it within {DEPTH} calls."
+    if answer.get("candidates"):
+        nothing = "Several definitions have this name: open one of them."
+    return join(
+        element("ol", rows, class_="hits uses") if rows else hint(nothing),
+        hint(message) if message else None,
+    )
+
+
+def _away(calls: int) -> str:
+    return "direct" if calls <= 1 else f"through {calls - 1} call{'' if calls == 2 else 's'}"
+
+
+REACH = WebPage("reach", "Tests", _reach_answer, _render_reach)
