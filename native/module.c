@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 10 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 11 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -9,13 +9,10 @@ static PyMethodDef methods[] = {
      "group_names(data, extra, references, uses, imports, defined, scopes) -> (counts, packed) | None"},
     {"sweep_ranges", sweep_ranges, METH_VARARGS,
      "sweep_ranges(data, groups, attached, read_name) -> (ranges, named)"},
-    {"find_places", find_places, METH_VARARGS,
-     "find_places(names, places, name_id) -> bytes | None"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> (best, three, best_cover, cover, near, places)"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
     {"end_stats", end_stats, METH_VARARGS, "end_stats(capsule) -> bytes"},
-    {"watch_folders", watch_folders, METH_VARARGS, "watch_folders(root, paths) -> file descriptor"},
     {"odd_entries", odd_entries, METH_VARARGS,
      "odd_entries(data, at, count, id_bytes, known) -> (offsets, end)"},
     {"entry_list", entry_list, METH_VARARGS, "entry_list(data, at, count, id_bytes) -> contents of each"},

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 import threading
 import weakref
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.base.system import watches_allowed
 
 _EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name
@@ -19,7 +19,9 @@ _AT_ONCE = 1 << 18
 SHARE = 4
 """At most one in four of the watches that the user may have."""
 
-_watch_folders = getattr(LIBRARY, "watch_folders", None)
+_WATCHED = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x1000000 | 0x2000000
+"""Modified, attributes, written, moved from and to, created, deleted, itself deleted or moved; folders
+only, links not followed."""
 
 
 class FolderWatch:
@@ -71,6 +73,23 @@ def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
 def event_queue(root: str, folders: bytes) -> int | None:
     """Return a descriptor of the events of these folders; None if the system does not allow it."""
     try:
-        return _watch_folders(os.fsencode(root), folders) if _watch_folders else None
-    except OSError:
+        return _watch_folders(os.fsencode(root), folders)
+    except (OSError, AttributeError, ImportError):
         return None  # a limit, or not Linux
+
+
+def _watch_folders(root: bytes, folders: bytes) -> int:
+    """A folder that is gone is left out: its parent is watched."""
+    import ctypes  # lazily: once for a server, a microsecond for each folder
+
+    library = ctypes.CDLL(None, use_errno=True)
+    queue: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    if queue < 0:
+        raise OSError(ctypes.get_errno(), "inotify_init1")
+    for folder in folders.split(b"\0")[:-1]:
+        if library.inotify_add_watch(queue, root + b"/" + folder, _WATCHED) < 0:
+            number = ctypes.get_errno()
+            if number not in (errno.ENOENT, errno.ENOTDIR):
+                os.close(queue)
+                raise OSError(number, "inotify_add_watch")
+    return queue

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from gitindex.base.compiled import LIBRARY
 from gitindex.base.errors import CorruptStore
 from gitindex.languages.postings import Postings
 from gitindex.store.numbers import pack_numbers, steps_of, unpack_numbers
@@ -58,16 +57,14 @@ def split_places(names: bytes, places: bytes) -> Iterator[tuple[int, bytes]]:
 
 def find_places(names: bytes, places: bytes, name_id: int) -> bytes:
     """Return the packed places of one name in a blob; empty if it is not there."""
-    if LIBRARY is not None:
-        found: bytes | None = LIBRARY.find_places(names, places, name_id)
-        if found is not None:
-            return found
-    return python_find(names, places, name_id)
-
-
-def python_find(names: bytes, places: bytes, name_id: int) -> bytes:
-    """Python version of native/places.c."""
-    return dict(split_places(names, places)).get(name_id, b"")
+    ids, lengths = read_names(names)
+    if sum(lengths) != len(places):
+        raise _damaged()
+    if name_id not in ids:
+        return b""
+    number = ids.index(name_id)
+    start = sum(lengths[:number])
+    return places[start : start + lengths[number]]
 
 
 def _damaged() -> CorruptStore:

@@ -149,7 +149,6 @@ def test_names_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ("sweep_ranges", (b"x", (7,), {}, None)),
         ("sweep_ranges", (b"x", ((99, 0, 0, []),), {}, None)),
         ("sweep_ranges", (b"x", ((2, 0, 0, [object()]),), {}, None)),
-        ("find_places", ("x", b"", 1)),
         ("score_chunks", (b"x", [(b"x", 1.0, False, 0.0)], 700)),
         ("score_chunks", (b"x", ((b"", 1.0, False, 0.0),), 700)),
         ("score_chunks", (b"x", ((b"x", 1.0, False),), 700)),

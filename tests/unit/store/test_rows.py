@@ -15,7 +15,6 @@ from gitindex.store import definitions
 from gitindex.store.blob_names import (
     find_places,
     join_places,
-    python_find,
     read_names,
     split_places,
 )
@@ -118,7 +117,6 @@ def test_places_of_a_blob_are_found_by_name_and_damage_is_told() -> None:
         assert dict(split_places(names, packed)) == places
         assert all(find_places(names, packed, i) == places[i] for i in ids)
         assert find_places(names, packed, first + 5_001) == b""
-        assert all(python_find(names, packed, i) == places[i] for i in ids)
         for at in range(len(names)):
             for spoilt in (names[:at], names[:at] + bytes([names[at] ^ 1]) + names[at + 1 :]):
                 told: dict[int, bytes] | None = None
