@@ -19,7 +19,7 @@ from gitindex.semantic.scip.job import read_syntax
 from gitindex.semantic.scip.reader import read_output
 from gitindex.semantic.scip.schema import messages
 from gitindex.store import mapping
-from gitindex.store import semantic_import as store
+from gitindex.store import semantic as store
 from gitindex.store.connection import Database, open_writer
 
 ROUNDS = 3

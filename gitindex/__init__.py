@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gitindex.refresh.queue import RefreshJobService
     from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
     from gitindex.semantic.contexts.router import ContextRouter
-    from gitindex.store.vault import open_index, query_index, reconcile, upsert_entity
+    from gitindex.store.seed_documents import open_index, query_index, reconcile, upsert_entity
     from gitindex.view.snapshot import GateClosed
 
 __all__ = [
@@ -69,7 +69,7 @@ _MODULES = {
     "refresh.queue": "RefreshJobService",
     "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
     "semantic.contexts.router": "ContextRouter",
-    "store.vault": "open_index query_index reconcile upsert_entity",
+    "store.seed_documents": "open_index query_index reconcile upsert_entity",
     "view.snapshot": "GateClosed",
 }
 

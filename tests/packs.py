@@ -19,8 +19,8 @@ from gitindex.refresh.idle_work import verify_part
 from gitindex.sharing import packs
 from gitindex.sharing.adoption import Adopted
 from gitindex.sharing.pack_file import DATABASE, Manifest, sign, unpack, write_pack
-from gitindex.store.blob_names import join_places, split_places
 from gitindex.store.connection import open_reader
+from gitindex.store.name_rows import join_places, split_places
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 

@@ -1,17 +1,22 @@
 """Fragments that a text must contain for a pattern to match one of its lines. Pure.
 
-May demand fewer fragments than needed, never more.
+May demand fewer fragments than needed, never more. The only user of `re._parser`, which is private to
+CPython: the standard library has no public parser of this syntax. tests/unit/extract/test_regex_tree.py
+checks the behaviour that this module relies on, on every Python version.
 """
 
 from __future__ import annotations
 
+import re._constants as op  # type: ignore[import-not-found]  # no stubs
 from collections.abc import Iterable
 from itertools import chain, product
+from re._parser import SubPattern, parse  # type: ignore[import-not-found]  # no stubs
 from typing import Any, NamedTuple
 
 from gitindex.base.pattern import compile_later
-from gitindex.extract.regex_tree import SubPattern, op
 from gitindex.extract.terms import fold_text
+
+__all__ = ["Clause", "SubPattern", "fold", "fragments_of", "op", "parse", "plain_bytes", "required"]
 
 MAX_STRINGS = 64
 """Most alternative spellings that are tracked at once; a run with more is cut."""

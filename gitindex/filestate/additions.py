@@ -8,9 +8,9 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.filestate.world import World
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol
 from gitindex.languages.table import extractor_id
-from gitindex.store.blob_names import read_names
 from gitindex.store.connection import marks
 from gitindex.store.history import PathAtTime
+from gitindex.store.name_rows import read_names
 
 BY_NAME = frozenset({"python", "javascript", "typescript", "tsx"})
 """Languages where a file has of another only what it names; elsewhere packages share names."""

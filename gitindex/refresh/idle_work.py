@@ -27,8 +27,8 @@ from gitindex.refresh.worktree_writer import Report
 from gitindex.store.connection import Database
 from gitindex.store.fact_check import Comparison, FactsCheck
 from gitindex.store.imported import imported_facts, mark_verified, signers_of, unverified
-from gitindex.store.late_scopes import next_late, put_late, scopes_are_due
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.scopes import next_late, put_late, scopes_are_due
 
 SCOPES_PART = 200
 """Blobs whose scopes are derived before the lock is given up."""

@@ -17,9 +17,9 @@ from gitindex.store.blobs import AddedFacts, BlobTable
 from gitindex.store.checksums import half_of_lexical
 from gitindex.store.entities import put_document
 from gitindex.store.imported import mark_imported, mark_verified
-from gitindex.store.late_scopes import note_late
 from gitindex.store.lexical import trim_memory
 from gitindex.store.name_index import DROP_NAME_INDEXES, make_name_indexes
+from gitindex.store.scopes import note_late
 from gitindex.store.text_index import WordListWriter
 
 FEED_BYTES = 1 << 20

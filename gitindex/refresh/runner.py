@@ -40,7 +40,7 @@ from gitindex.refresh.worktree_writer import (
 )
 from gitindex.store.checksums import CheckLevel
 from gitindex.store.connection import open_reader
-from gitindex.store.late_scopes import scopes_are_due
+from gitindex.store.scopes import scopes_are_due
 from gitindex.store.scrub import QUICK_BYTES, schedule_full_scrub, size_of_store
 
 POLL_SECONDS = 0.05

@@ -38,7 +38,7 @@ from gitindex.semantic.scip.schema import messages
 from gitindex.semantic.scip.tools import Indexer, locate, tool_env, tool_for
 from gitindex.semantic.scip.trust import read_trust, require_trust
 from gitindex.store import mapping, semantic
-from gitindex.store import semantic_import as store
+from gitindex.store import semantic as store
 from gitindex.store.connection import Database, open_writer
 from gitindex.view.tree import TreeView
 

@@ -141,8 +141,6 @@ def _was_taken(worktree: Worktree, digest: str) -> bool:
     if database is None:
         return False
     try:
-        if not database.row("SELECT 1 FROM sqlite_master WHERE name='pack_imports'"):
-            return False
         return bool(database.row("SELECT 1 FROM pack_imports WHERE manifest=?", digest))
     finally:
         database.close()

@@ -28,10 +28,9 @@ from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pa
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.fact_digests import fact_digests
 from gitindex.store.imported import imported_facts
 from gitindex.store.lexical import LexicalWriter, make_canonical
-from gitindex.store.packing import PackDatabase
+from gitindex.store.packing import PackDatabase, fact_digests
 
 HEAP_BYTES = 512 << 20
 """Memory for writing the documents of a pack: one segment for all but the largest repositories."""

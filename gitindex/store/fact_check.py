@@ -21,8 +21,8 @@ from gitindex.languages.table import extractor_id
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
-from gitindex.store.late_scopes import all_late
 from gitindex.store.lexical import LexicalReader
+from gitindex.store.scopes import all_late
 from gitindex.store.text_index import listed_words
 
 SAMPLE = 200

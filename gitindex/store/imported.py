@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
 from gitindex.store.connection import Database, marks
-from gitindex.store.migrations import statements_of
 
 CHUNK = 400  # values bound in one statement: some builds of SQLite allow 999
 
@@ -21,15 +20,8 @@ class ImportedFacts(NamedTuple):
     signer: str
 
 
-def make_tables(database: Database) -> None:
-    """Add the tables to an older store. The caller holds the write transaction."""
-    for statement in statements_of("8_packs.sql"):
-        database.run(statement)
-
-
 def begin_import(database: Database, manifest: str, signer: str, blobs: int) -> int:
     """Record an import and return its number. The caller holds the write transaction."""
-    make_tables(database)
     return database.insert(
         "INSERT INTO pack_imports (manifest, signer, blobs, at) VALUES (?,?,?,?)",
         manifest,
@@ -49,16 +41,13 @@ def mark_imported(database: Database, import_id: int, blob_ids: Iterable[int]) -
 
 def mark_verified(database: Database, blob_ids: Iterable[int]) -> None:
     """Mark blobs whose facts were derived here. The caller holds the write transaction."""
-    if _has_tables(database):
-        database.run_many(
-            "DELETE FROM pack_blobs WHERE blob_id=?", ((blob_id,) for blob_id in blob_ids)
-        )
+    database.run_many(
+        "DELETE FROM pack_blobs WHERE blob_id=?", ((blob_id,) for blob_id in blob_ids)
+    )
 
 
 def imported_facts(database: Database) -> ImportedFacts | None:
     """Return the progress of verification; None if every blob is verified."""
-    if not _has_tables(database):
-        return None
     left = int(database.row("SELECT count(*) FROM pack_blobs")[0])
     if not left:
         return None
@@ -71,8 +60,6 @@ def imported_facts(database: Database) -> ImportedFacts | None:
 
 def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey, tuple[int, str]]:
     """Return the next blobs that are not verified, by id: id and language."""
-    if not _has_tables(database):
-        return {}
     rows = database.rows(
         "SELECT b.id, b.oid, b.extractor, b.language FROM pack_blobs p JOIN blobs b ON b.id=p.blob_id"
         " WHERE p.blob_id>? ORDER BY p.blob_id LIMIT ?",
@@ -91,8 +78,3 @@ def signers_of(database: Database, blob_ids: Iterable[int]) -> list[str]:
         *ids,
     )
     return [str(signer) for (signer,) in rows]
-
-
-def _has_tables(database: Database) -> bool:
-    found = database.row("SELECT 1 FROM main.sqlite_master WHERE name='pack_blobs'")
-    return found is not None

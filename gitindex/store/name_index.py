@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitindex.store.blob_names import read_names
 from gitindex.store.connection import Database, marks
 from gitindex.store.migrations import statements_of
-from gitindex.store.numbers import blobs_of, pack_numbers, steps_of
+from gitindex.store.name_rows import blobs_of, pack_numbers, read_names, steps_of
 
 TABLE = "name_blobs"
 CHUNK = 400

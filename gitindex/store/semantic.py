@@ -1,19 +1,113 @@
-"""Reads the semantic layer: symbols, references and callers by identity, at live paths only.
+"""The semantic layer: contexts and facts of files are written, and read by identity at live paths only.
 
-Every function takes `rows`, the `Lens.rows` of the requested tree: facts count only if a live path
-has exactly the bytes they were computed from. `coverage` lists the paths without such facts, for
-which an answer falls back to the syntactic layer and discloses it. Writes nothing.
+Readers take `rows`, the `Lens.rows` of the requested tree: facts count only if a live path has exactly the
+bytes they were computed from. `coverage` lists the paths without such facts, for which an answer falls back
+to the syntactic layer and discloses it. Writing the same facts again changes no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gitindex.base.digest import sha256
 from gitindex.base.vocabulary import Relation
+from gitindex.languages.facts import Use
+from gitindex.languages.facts import unpack_places as unpack_names
 from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import marks
-from gitindex.store.places import NOWHERE, StoredOccurrence, unpack_places
+from gitindex.store.connection import Database, marks
+from gitindex.store.name_rows import split_places
+
+NOWHERE = (1 << 28) - 1
+"""The enclosing ordinal of a place at module level."""
+_WORDS = 5
+
+
+class StoredOccurrence(NamedTuple):
+    """One occurrence. Lines and columns are 0-based; columns count UTF-8 bytes on disk."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    use: int  # facts.Use
+    enclosing: int  # ordinal of the innermost definition around it, or NOWHERE
+
+
+class Defined(NamedTuple):
+    """One definition of a file: the place of its name, and its range of lines."""
+
+    identity: str
+    kind: str
+    line: int
+    column: int
+    end_column: int
+    start_line: int
+    end_line: int
+    signature: str
+    doc: str
+    parent: int  # ordinal of the enclosing definition, -1 at module level
+    exported: bool
+
+
+class Related(NamedTuple):
+    """The relation of a symbol of the file to another symbol."""
+
+    identity: str
+    target: str
+    kind: Relation
+
+
+class FileFacts(NamedTuple):
+    """All facts of one path's bytes in one context."""
+
+    definitions: tuple[Defined, ...]
+    places: Mapping[str, bytes]  # identity → packed places
+    relations: tuple[Related, ...]
+    names: Mapping[str, str]  # identity → name, of every identity above
+    interface_hash: str
+    flags: tuple[str, ...] = ()
+    doubtful: int = 0  # places left out, because another name is there
+
+
+class Dependency(NamedTuple):
+    """One edge: a file whose symbols are used, as it was when the facts were computed.
+
+    Bytes and hash are empty if the indexer read bytes of it that are not in git.
+    """
+
+    target: bytes
+    oid: str
+    interface_hash: str
+
+
+def pack_places(places: Iterable[tuple[int, int, int, int, int, int]]) -> bytes:
+    """Return the stored form of places in file order: five little-endian 32-bit words each.
+
+    The last word has the use in its upper four bits, and the enclosing ordinal.
+    """
+    packed = array("I")
+    for line, column, end_line, end_column, use, enclosing in places:
+        packed.extend((line, column, end_line, end_column, use << 28 | enclosing))
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def unpack_places(packed: bytes) -> list[StoredOccurrence]:
+    """Return the places of one row."""
+    words = array("I")
+    words.frombytes(packed)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return [
+        StoredOccurrence(line, column, end_line, end_column, last >> 28, last & NOWHERE)
+        for line, column, end_line, end_column, last in zip(*[iter(words)] * _WORDS, strict=True)
+    ]
+
 
 Rows = Callable[..., list[Any]]
 
@@ -284,3 +378,213 @@ def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
 def _parts(values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     wanted = sorted(set(values))
     return (tuple(wanted[at : at + CHUNK]) for at in range(0, len(wanted), CHUNK))
+
+
+SymbolRow = tuple[int, int, str, int, int, int]
+
+
+class FactsOrigin(NamedTuple):
+    """Where facts come from."""
+
+    context_id: int
+    config_hash: str
+    tool_version: str
+
+
+class PublishedFile(NamedTuple):
+    """The published file at a path, as the syntactic layer knows it."""
+
+    oid: str
+    blob_id: int | None
+
+
+def context_row(database: Database, name: str, family: str, root: bytes) -> int:
+    """Return the id of a context; creates it if needed."""
+    with database.joined():
+        database.run(
+            "INSERT INTO contexts (name, language, root, tool_version) VALUES (?,?,?,'')"
+            " ON CONFLICT DO NOTHING",
+            name,
+            family,
+            root,
+        )
+        return int(database.row("SELECT id FROM contexts WHERE name=?", name)[0])
+
+
+def context_name(database: Database, context_id: int) -> str:
+    """Return the name of a context by id."""
+    return str(database.row("SELECT name FROM contexts WHERE id=?", context_id)[0])
+
+
+def switch_context(database: Database, context_id: int, enabled: bool) -> None:
+    """Enable or disable a context: the use of its facts, and runs of its indexers."""
+    with database.joined():
+        database.run("UPDATE contexts SET enabled=? WHERE id=?", int(enabled), context_id)
+
+
+def known_tool(database: Database, name: str) -> str:
+    """Return the version of a context's tool that ran last; '' if none did."""
+    row = database.row("SELECT tool_version FROM contexts WHERE name=?", name)
+    return str(row[0]) if row else ""
+
+
+def note_tool(database: Database, context_id: int, version: str) -> None:
+    """Record the version of a context's tool that ran last."""
+    with database.joined():
+        database.run(
+            "UPDATE contexts SET tool_version=? WHERE id=? AND tool_version<>?",
+            version,
+            context_id,
+            version,
+        )
+
+
+def known_documents(database: Database, origin: FactsOrigin) -> set[bytes]:
+    """Return paths in imports of the same context, configuration and tool."""
+    rows = database.rows(
+        "SELECT DISTINCT p.path FROM file_semantic_facts f JOIN paths p ON p.id=f.path_id"
+        " WHERE f.context_id=? AND f.config_hash=? AND f.tool_version=?",
+        *origin,
+    )
+    return {path for (path,) in rows}
+
+
+def published_files(database: Database, worktree_id: int) -> dict[bytes, PublishedFile]:
+    """Return the published mapping of a worktree."""
+    rows = database.rows(
+        "SELECT p.path, f.oid, f.blob_id FROM files f JOIN paths p ON p.id=f.path_id"
+        " WHERE f.worktree_id=?",
+        worktree_id,
+    )
+    return {path: PublishedFile(oid.hex(), blob_id) for path, oid, blob_id in rows}
+
+
+def syntactic_uses(database: Database, blob_id: int) -> dict[tuple[int, int], int]:
+    """Return the syntactic uses in a blob by line and column, without plain references."""
+    rows = database.rows("SELECT names, places FROM occurrences WHERE blob_id=?", blob_id)
+    return {
+        (place.line, place.column): place.use
+        for columns in rows
+        for _, packed in split_places(*columns)
+        for place in unpack_names("", packed)
+        if place.use != Use.REFERENCE
+    }
+
+
+def imported_names(database: Database, blob_id: int) -> list[tuple[str, str]]:
+    """Return the names that the imports of a blob bind: the name there and the name here."""
+    from json import loads  # lazily: cold questions import this module
+
+    rows = database.rows("SELECT names FROM imports WHERE blob_id=?", blob_id)
+    return [(there, here) for (names,) in rows for there, here in loads(names)]
+
+
+def syntactic_symbols(database: Database, blob_id: int) -> list[SymbolRow]:
+    """Return line, column, kind, first and last line, and exported, of a blob's definitions."""
+    return database.rows(
+        'SELECT line, "column", kind, start_line, end_line, exported FROM symbols WHERE blob_id=?',
+        blob_id,
+    )
+
+
+class SemanticWriter:
+    """Stores facts. The caller holds the write transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._ids: dict[str, int] = {}
+
+    def save(
+        self,
+        origin: FactsOrigin,
+        path: bytes,
+        oid: str,
+        facts: FileFacts,
+        edges: Iterable[Dependency],
+    ) -> bool:
+        """Store the facts of a path's bytes, replacing older ones. False if nothing changed."""
+        from json import dumps
+
+        wanted = sorted(edges)
+        digest = _digest(origin, facts, wanted)
+        raw = bytes.fromhex(oid)
+        path_id = self._db.row("SELECT id FROM paths WHERE path=?", path)[0]
+        held = self._db.rows(
+            "SELECT context_id, digest FROM file_semantic_facts WHERE path_id=? AND oid=?",
+            path_id,
+            raw,
+        )
+        if held == [(origin.context_id, digest)]:
+            return False
+        self._db.run("DELETE FROM file_semantic_facts WHERE path_id=? AND oid=?", path_id, raw)
+        facts_id = self._db.insert(
+            "INSERT INTO file_semantic_facts (path_id, context_id, oid, semantic_interface_hash,"
+            " ambiguity_flags, config_hash, tool_version, digest, refreshed_at)"
+            " VALUES (?,?,?,?,?,?,?,?,?)",
+            path_id,
+            origin.context_id,
+            raw,
+            facts.interface_hash,
+            dumps(facts.flags),
+            origin.config_hash,
+            origin.tool_version,
+            digest,
+            time.time(),
+        )
+        self._add_children(facts_id, facts, wanted)
+        return True
+
+    def add_externals(self, context_id: int, names: dict[str, str]) -> None:
+        """Store symbols that are used but not defined, by identity and name."""
+        ids = self._symbol_ids(names)
+        self._db.run_many(
+            "INSERT INTO semantic_externals VALUES (?,?) ON CONFLICT DO NOTHING",
+            ((context_id, ids[identity]) for identity in names),
+        )
+
+    def _add_children(self, facts_id: int, facts: FileFacts, edges: list[Dependency]) -> None:
+        ids = self._symbol_ids(dict(facts.names))
+        self._db.run_many(
+            "INSERT INTO semantic_definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            ((facts_id, i, ids[d.identity], *d[1:]) for i, d in enumerate(facts.definitions)),
+        )
+        self._db.run_many(
+            "INSERT INTO semantic_occurrences VALUES (?,?,?)",
+            sorted((ids[identity], facts_id, places) for identity, places in facts.places.items()),
+        )
+        self._db.run_many(
+            "INSERT INTO semantic_relations VALUES (?,?,?,?)",
+            ((facts_id, ids[r.identity], ids[r.target], r.kind) for r in facts.relations),
+        )
+        self._db.run_many(
+            "INSERT INTO edges VALUES (?,(SELECT id FROM paths WHERE path=?),?,?)",
+            ((facts_id, e.target, bytes.fromhex(e.oid), e.interface_hash) for e in edges),
+        )
+
+    def _symbol_ids(self, names: dict[str, str]) -> dict[str, int]:
+        unknown = sorted(identity for identity in names if identity not in self._ids)
+        if unknown:
+            self._db.run_many(
+                "INSERT INTO names (text) VALUES (?) ON CONFLICT DO NOTHING",
+                ((name,) for name in sorted({names[identity] for identity in unknown})),
+            )
+            self._db.run_many(
+                "INSERT INTO semantic_symbols (identity, name_id)"
+                " VALUES (?, (SELECT id FROM names WHERE text=?)) ON CONFLICT DO NOTHING",
+                ((identity, names[identity]) for identity in unknown),
+            )
+            for at in range(0, len(unknown), CHUNK):
+                part = unknown[at : at + CHUNK]
+                sql = f"SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks(part)})"
+                self._ids.update(self._db.rows(sql, *part))
+        return self._ids
+
+
+def _digest(origin: FactsOrigin, facts: FileFacts, edges: list[Dependency]) -> bytes:
+    digest = sha256(repr((origin[1:], facts.interface_hash, facts.flags)).encode())
+    for part in (facts.definitions, facts.relations, edges):
+        digest.update(repr(part).encode("utf-8", "surrogatepass"))
+    for identity, places in sorted(facts.places.items()):
+        digest.update(f"{identity}\0{len(places)}\0".encode("utf-8", "surrogatepass"))
+        digest.update(places)
+    return digest.digest()

@@ -51,7 +51,7 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _list_blobs(first: int, others: bytes) -> str:
-    from gitindex.store.numbers import list_blobs  # lazily: a prompt asks for no name
+    from gitindex.store.name_rows import list_blobs  # lazily: a prompt asks for no name
 
     return list_blobs(first, others)
 

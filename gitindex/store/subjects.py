@@ -21,7 +21,6 @@ from gitindex.git.subjects import WINDOW, CommitMessage, list_window, read_commi
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database, marks
 from gitindex.store.lexical import stem
-from gitindex.store.migrations import statements_of
 
 ALL = ""
 """Stands for all words together: the length of the messages about a path."""
@@ -93,8 +92,6 @@ def count_words(
 
 def stored_window(database: Database, worktree_id: int, head: str = "") -> StoredWindow | None:
     """Return the stored window of `head`, else that of a worktree; None if there is neither."""
-    if not _has_tables(database):
-        return None
     row = database.row(
         "SELECT w.id, w.head, w.commits FROM subject_windows w LEFT JOIN subject_users u"
         " ON u.window_id=w.id AND u.worktree_id=? WHERE u.worktree_id IS NOT NULL OR w.head=?"
@@ -185,7 +182,6 @@ def apply_change(
     is_policy: Callable[[bytes], bool],
 ) -> None:
     """Store another window. The caller holds the write transaction."""
-    _make_tables(database)
     window = 0 if change is None else _window_for(database, worktree_id, change)
     database.run("DELETE FROM subject_users WHERE worktree_id=?", worktree_id)
     if change is not None:
@@ -272,8 +268,6 @@ def _unpacked(places: bytes) -> dict[int, int]:
 
 def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, int]]:
     """Return everything stored for a worktree, by path: to compare two stores."""
-    if not _has_tables(database):
-        return {}
     rows = database.rows(
         "SELECT word FROM subject_words WHERE window_id=(SELECT window_id FROM subject_users"
         " WHERE worktree_id=?)",
@@ -334,15 +328,3 @@ def _known_ids(database: Database, paths: Sequence[bytes]) -> Iterator[tuple[byt
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
         yield from database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks(part)})", *part)
-
-
-def _has_tables(database: Database) -> bool:
-    sql = "SELECT 1 FROM sqlite_master WHERE name='subject_users'"
-    return database.row(sql) is not None
-
-
-def _make_tables(database: Database) -> None:
-    """Create the tables in an older store."""
-    if not _has_tables(database):
-        for statement in statements_of("7_subjects.sql"):
-            database.run(statement)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
-from gitindex.extract.fragments import Clause, fold, plain_bytes, required
-from gitindex.extract.regex_tree import SubPattern, op, parse
+from gitindex.extract.fragments import Clause, SubPattern, fold, op, parse, plain_bytes, required
 
 MAX_PATTERN = 4_096
 """Characters of a pattern: parsing and compiling it happens in this process, without a time limit."""

@@ -13,7 +13,7 @@ from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.store.connection import marks
-from gitindex.store.numbers import blobs_of
+from gitindex.store.name_rows import blobs_of
 from gitindex.view.tree import TreeView
 
 CHUNK = 400

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from heapq import nsmallest
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
@@ -84,6 +83,8 @@ class PathTexts:
                 holding.update(n for n in totals if word in self._paths[n].lower())
             for number in holding:
                 totals[number] = totals.get(number, 0.0) + share
+        from heapq import nsmallest  # lazily: a cold search needs none
+
         best = nsmallest(limit, totals, key=lambda n: (-round(totals[n], 9), n))
         return [self._paths[number] for number in best]
 

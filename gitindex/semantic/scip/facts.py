@@ -13,7 +13,7 @@ from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
 from gitindex.semantic.scip.positions import LINES, UTF16, Positions
 from gitindex.semantic.scip.symbols import ParsedSymbol, read_symbol
-from gitindex.store.places import NOWHERE, Defined, FileFacts, Related, pack_places
+from gitindex.store.semantic import NOWHERE, Defined, FileFacts, Related, pack_places
 
 _DEFINITION, _IMPORT = 1, 2
 _ROLES = (

@@ -12,7 +12,7 @@ from gitindex.semantic.scip.facts import IndexerQuirks, Syntax, make_facts
 from gitindex.semantic.scip.positions import OutsideFile
 from gitindex.semantic.scip.reader import BadOutput, Output
 from gitindex.semantic.scip.symbols import read_symbol
-from gitindex.store.places import Dependency, FileFacts
+from gitindex.store.semantic import Dependency, FileFacts
 
 _DEFINITION = 1
 

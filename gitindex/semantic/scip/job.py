@@ -40,7 +40,7 @@ from gitindex.semantic.scip.tools import (
     tool_for,
 )
 from gitindex.store import history, mapping
-from gitindex.store import semantic_import as store
+from gitindex.store import semantic as store
 from gitindex.store.connection import Database
 
 Report = Callable[[str, float | None], None]

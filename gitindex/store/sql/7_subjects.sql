@@ -1,6 +1,5 @@
 -- Words of the messages of past commits, by the paths that these commits changed. A window is the set of
--- commits that count for a published commit (git/subjects.py). A store without these tables gets them with
--- the next publish.
+-- commits that count for a published commit (git/subjects.py).
 CREATE TABLE subject_windows (
     id INTEGER PRIMARY KEY,
     head TEXT NOT NULL,              -- the commit that the window is of

@@ -1,5 +1,5 @@
--- Facts that came with a pack. A store without these tables gets them with the first import.
-CREATE TABLE IF NOT EXISTS pack_imports (
+-- Facts that came with a pack.
+CREATE TABLE pack_imports (
     id INTEGER PRIMARY KEY,
     manifest TEXT NOT NULL,          -- sha256 of the pack's manifest
     signer TEXT NOT NULL,            -- the allowed signer; '' of a pack without a signature
@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS pack_imports (
 );
 
 -- Blobs that nobody has extracted here yet. A row goes when its facts were derived again and are equal.
-CREATE TABLE IF NOT EXISTS pack_blobs (
+CREATE TABLE pack_blobs (
     blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
     import_id INTEGER NOT NULL REFERENCES pack_imports(id)
 );

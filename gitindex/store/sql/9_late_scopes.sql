@@ -1,6 +1,5 @@
 -- Blobs whose scopes are derived after the refresh that added them. A row goes when they are stored.
--- A store without this table gets it with the first such refresh.
-CREATE TABLE IF NOT EXISTS late_scopes (
+CREATE TABLE late_scopes (
     blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
     failed INTEGER NOT NULL DEFAULT 0  -- 1: their parser died, or git has lost the blob; not tried again
 );

@@ -23,7 +23,7 @@ from gitindex.semantic.scip import schema
 from gitindex.semantic.scip.process import run_tool
 from gitindex.semantic.scip.trust import read_trust
 from gitindex.store import semantic
-from gitindex.store.places import NOWHERE
+from gitindex.store.semantic import NOWHERE
 from gitindex.view.tree import TreeView
 from tests.indexers import Fake, allow, dump, index_semantically, places, refresh, with_lens
 from tests.support import Repo, wait_for

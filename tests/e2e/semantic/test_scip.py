@@ -34,7 +34,7 @@ from gitindex.semantic.scip.schema import messages
 from gitindex.semantic.scip.symbols import qualified, read_symbol
 from gitindex.semantic.scip.tools import TOOLS, tool_for
 from gitindex.store import semantic
-from gitindex.store.places import NOWHERE, StoredOccurrence, pack_places, unpack_places
+from gitindex.store.semantic import NOWHERE, StoredOccurrence, pack_places, unpack_places
 from gitindex.view.tree import TreeView
 from tests.indexers import allow, dump, index_semantically, real_indexers, refresh, with_lens
 from tests.support import Repo

@@ -15,9 +15,9 @@ from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.filestate import FileStateService
 from gitindex.freshness.observation import read_progress
 from gitindex.semantic.contexts.listing import LiveContexts
-from gitindex.store import semantic_import
+from gitindex.store import semantic
 from gitindex.store.connection import open_writer
-from gitindex.store.places import Dependency, FileFacts
+from gitindex.store.semantic import Dependency, FileFacts
 from gitindex.view.tree import open_tree
 from tests.indexers import Fake, allow, index_semantically
 from tests.states import NO_FACTS, A, B, one, publish, refresh, state, states, write
@@ -358,23 +358,23 @@ class Indexer:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._db = open_writer(repo.worktree.database)
-        context = semantic_import.context_row(self._db, "python:.", "python", b"")
+        context = semantic.context_row(self._db, "python:.", "python", b"")
         with open_tree(repo.worktree, ".") as view:
             found = LiveContexts(view).router.route("b.py").context
         assert found is not None
-        self._origin = semantic_import.FactsOrigin(context, found.config_hash, "1.0")
-        semantic_import.note_tool(self._db, context, "1.0")
+        self._origin = semantic.FactsOrigin(context, found.config_hash, "1.0")
+        semantic.note_tool(self._db, context, "1.0")
 
     def tell(self, path: str, interface: str, *uses: tuple[str, str]) -> None:
         """`path` looks like `interface`, and uses other files that look like theirs."""
         facts = FileFacts((), {}, (), {}, interface)
         edges = [Dependency(os.fsencode(t), self._oid(t), seen) for t, seen in uses]
         with self._db.write():
-            writer = semantic_import.SemanticWriter(self._db)
+            writer = semantic.SemanticWriter(self._db)
             writer.save(self._origin, os.fsencode(path), self._oid(path), facts, edges)
 
     def upgrade(self, version: str) -> None:
-        semantic_import.note_tool(self._db, self._origin.context_id, version)
+        semantic.note_tool(self._db, self._origin.context_id, version)
         self._origin = self._origin._replace(tool_version=version)
 
     def close(self) -> None:

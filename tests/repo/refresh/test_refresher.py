@@ -26,7 +26,7 @@ from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import append_event
 from gitindex.store.connection import leave_log, open_reader
-from gitindex.store.late_scopes import all_late
+from gitindex.store.scopes import all_late
 from tests.support import TIMEOUT, Repo, accept_changes
 
 EXTRACTORS = "SELECT DISTINCT b.extractor FROM files f JOIN blobs b ON b.id=f.blob_id"

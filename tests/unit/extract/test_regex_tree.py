@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import gitindex
-from gitindex.extract.regex_tree import SubPattern, op, parse
+from gitindex.extract.fragments import SubPattern, op, parse
 
 PACKAGE = Path(gitindex.__file__).parent
 
@@ -47,4 +47,4 @@ def test_every_constant_that_is_named_exists() -> None:
 def test_one_file_imports_the_private_parser() -> None:
     users = [p.name for p in PACKAGE.rglob("*.py") if "re._parser import" in p.read_text()]
     private = [p.name for p in PACKAGE.rglob("*.py") if "import re._" in p.read_text()]
-    assert users == private == ["regex_tree.py"]
+    assert users == private == ["fragments.py"]

@@ -11,17 +11,18 @@ import pytest
 from gitindex.base.errors import CorruptStore
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts, pack_postings
-from gitindex.store import definitions
-from gitindex.store.blob_names import (
-    find_places,
-    join_places,
-    read_names,
-    split_places,
-)
+from gitindex.store import blobs
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import AT_ONCE, open_writer
 from gitindex.store.name_index import NameIndex, name_index_faults
-from gitindex.store.numbers import pack_numbers, unpack_numbers
+from gitindex.store.name_rows import (
+    find_places,
+    join_places,
+    pack_numbers,
+    read_names,
+    split_places,
+    unpack_numbers,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_places_of_any_number_are_kept(tmp_path: Path) -> None:
 def test_shapes_that_were_used_lately_are_stored_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(definitions, "MAX_SHAPES", 20)
+    monkeypatch.setattr(blobs, "MAX_SHAPES", 20)
     database = open_writer(str(tmp_path / "facts.db"))
     try:
         table = BlobTable(database)

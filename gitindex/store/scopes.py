@@ -1,29 +1,43 @@
-"""Blobs whose scopes are not derived yet: a refresh of many blobs leaves them to the runner."""
+"""Scopes of blobs: compressed rows, and the blobs whose scopes a refresh left to the runner."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 
 from gitindex.languages.facts import FactsKey
-from gitindex.store.blob_scopes import pack_scopes
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.migrations import statements_of
+
+MAX_BYTES = 1 << 24
+"""Most bytes of a row once it is unpacked: a row of a foreign pack may claim to be any size."""
+
+
+def pack_scopes(scopes: bytes) -> bytes:
+    """Return the value that is stored."""
+    return zlib.compress(scopes)
+
+
+def unpack_scopes(stored: bytes) -> bytes:
+    """Return the scopes of a stored value; empty if it is damaged."""
+    inflating = zlib.decompressobj()
+    try:
+        found = inflating.decompress(stored, MAX_BYTES)
+    except zlib.error:
+        return b""
+    return found if inflating.eof and not inflating.unused_data else b""
 
 
 def note_late(database: Database, blob_ids: Iterable[int], late: bool) -> None:
     """Note whether the scopes of added blobs come later. The caller holds the write transaction."""
     rows = [(blob_id,) for blob_id in blob_ids]
     if late:
-        database.run_all(statements_of("9_late_scopes.sql"))
         database.run_many("INSERT OR REPLACE INTO late_scopes (blob_id) VALUES (?)", rows)
-    elif _has_table(database):
+    else:
         database.run_many("DELETE FROM late_scopes WHERE blob_id=?", rows)
 
 
 def next_late(database: Database, limit: int) -> dict[FactsKey, tuple[int, str]]:
     """Return the next blobs whose scopes are to be derived: id and language."""
-    if not _has_table(database):
-        return {}
     rows = database.rows(
         "SELECT b.id, b.oid, b.extractor, b.language FROM late_scopes l JOIN blobs b ON b.id=l.blob_id"
         " WHERE NOT l.failed ORDER BY l.blob_id LIMIT ?",
@@ -34,8 +48,6 @@ def next_late(database: Database, limit: int) -> dict[FactsKey, tuple[int, str]]
 
 def all_late(database: Database) -> set[FactsKey]:
     """Return the blobs that have no scopes yet, also those whose derivation failed."""
-    if not _has_table(database):
-        return set()
     rows = database.rows(
         "SELECT oid, extractor FROM blobs WHERE id IN (SELECT blob_id FROM late_scopes)"
     )
@@ -70,8 +82,3 @@ def put_late(database: Database, found: dict[int, bytes], failed: Iterable[int])
         note_late(database, found, late=False)
         gone = [(blob_id,) for blob_id in failed]
         database.run_many("UPDATE late_scopes SET failed=1 WHERE blob_id=?", gone)
-
-
-def _has_table(database: Database) -> bool:
-    found = database.row("SELECT 1 FROM main.sqlite_master WHERE name='late_scopes'")
-    return found is not None

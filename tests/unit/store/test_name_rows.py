@@ -8,8 +8,8 @@ import pytest
 
 from gitindex.base.errors import CorruptStore
 from gitindex.languages.postings import Postings, pack_postings
-from gitindex.store import blob_names, name_index
-from gitindex.store.numbers import blobs_of, pack_numbers
+from gitindex.store import name_index, name_rows
+from gitindex.store.name_rows import blobs_of, pack_numbers
 
 LARGE = [1, 127, 128, 2047, 2048, 0xD800, 0xDFFF, 0x10000, 0x10FFFE, 0x10FFFF, 1 << 21, 1 << 33]
 
@@ -33,16 +33,16 @@ def test_a_row_holds_the_places_of_every_name() -> None:
     pick = random.Random(11)
     for _ in range(300):
         postings, ids = _postings(pick)
-        row = blob_names.pack_names(postings, ids)
-        split = dict(blob_names.split_places(*row))
+        row = name_rows.pack_names(postings, ids)
+        split = dict(name_rows.split_places(*row))
         assert list(split) == sorted(ids.values())
         assert {name: split[ids[name]] for name in ids} == dict(postings)
-        assert all(blob_names.find_places(*row, ids[name]) == postings[name] for name in ids)
+        assert all(name_rows.find_places(*row, ids[name]) == postings[name] for name in ids)
 
 
 def test_a_name_without_an_id_is_an_error() -> None:
     with pytest.raises(KeyError):
-        blob_names.pack_names(pack_postings({"a": [8, 1, 1]}), {})
+        name_rows.pack_names(pack_postings({"a": [8, 1, 1]}), {})
 
 
 def test_the_index_by_name_lists_every_blob_of_a_name() -> None:
@@ -54,7 +54,7 @@ def test_the_index_by_name_lists_every_blob_of_a_name() -> None:
             pick.sample(range(1, pick.choice([100, 1 << 22])), pick.randrange(30))
         ):
             ids = sorted(pick.sample(range(1, largest), pick.randrange(1, 40)))
-            blobs.append((blob_id, blob_names.join_places(dict.fromkeys(ids, b"abc"))[0]))
+            blobs.append((blob_id, name_rows.join_places(dict.fromkeys(ids, b"abc"))[0]))
             for name_id in ids:
                 expected.setdefault(name_id, []).append(blob_id)
         pick.shuffle(blobs)
@@ -70,7 +70,7 @@ def test_large_numbers(number: int) -> None:
     assert list(name_index.rows_by_name(rows)) == expected
     postings = pack_postings({"a": [8, 1, 1], "b": [16, 1, 1]})
     ids = {"a": 7 + number, "b": 7}
-    split = dict(blob_names.split_places(*blob_names.pack_names(postings, ids)))
+    split = dict(name_rows.split_places(*name_rows.pack_names(postings, ids)))
     assert split == {7: postings["b"], 7 + number: postings["a"]}
 
 
@@ -87,5 +87,5 @@ def test_a_damaged_row_is_reported_or_read_as_what_it_says() -> None:
         except CorruptStore:
             reported += 1
         else:
-            assert names == blob_names.read_names(bytes(damaged))[0]
+            assert names == name_rows.read_names(bytes(damaged))[0]
     assert reported > 1_000
