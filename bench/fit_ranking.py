@@ -20,11 +20,8 @@ from bench.ranking import gain
 from gitindex.query.search.ranking import KINDS, RELATIVE, Features
 
 ROUNDS, STEP, L2 = 400, 0.1, 0.0003
-FIXED = {"asked_path": 9.0, "asked_name": 3.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
+FIXED = {"asked_path": 9.0, "qualified": 4.0, "quoted": 2.0, "named": 1.0}
 """Features that the queries hardly use: set by hand."""
-AFTER = {"main": 3.2}
-"""Features of the whole sum that are added to the fitted weights: fitting the others beside it costs
-commits more than it gains questions."""
 LOOKED = Features._fields.index("chunk")
 WEIGHTS = Path(__file__).parent.parent / "gitindex" / "query" / "search" / "weights.py"
 
@@ -75,15 +72,11 @@ class _Fit:
         for name, value in FIXED.items():
             if name in names:
                 self._least[names.index(name)] = self._most[names.index(name)] = value
-        for name in AFTER:
-            if name in names:
-                self._least[names.index(name)] = self._most[names.index(name)] = 0.0
-        self._after = np.array([AFTER.get(name, 0.0) if whole else 0.0 for name in names])
 
     def weights(self, among: list[int] | None = None) -> dict[str, float]:
         """Fitted on some queries, or on all."""
         chosen = range(len(self._queries)) if among is None else among
-        fitted = self._np.array(self._fitted(list(chosen))) + self._after
+        fitted = self._np.array(self._fitted(list(chosen)))
         return dict(zip(self._names, map(float, fitted), strict=True))
 
     def validated(self) -> dict[str, tuple[float, float]]:
@@ -93,7 +86,7 @@ class _Fit:
         found: dict[str, list[tuple[float, float]]] = {}
         for held in repos:
             seen = [n for n, q in enumerate(self._queries) if q["repo"] != held]
-            weights = np.array(self._fitted(seen)) + self._after
+            weights = np.array(self._fitted(seen))
             for number, query in enumerate(self._queries):
                 if query["repo"] == held:
                     scores = self._rows[number] @ weights

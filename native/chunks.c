@@ -1,7 +1,7 @@
 /* BM25 over overlapping chunks of a text: `python_chunks` of gitindex/query/search/chunks.py. */
 #include "table.h"
 
-enum { MAX_TERMS = 128, MAX_PLACES = 80, NEAR = 30, MIN_INSIDE = 5, PAIRS = 1024, MAX_WINDOW = 8 };
+enum { MAX_TERMS = 128, MAX_PLACES = 80, MIN_INSIDE = 5, PAIRS = 1024, MAX_WINDOW = 8 };
 static const double SATURATION = 1.2, INSIDE = 0.4;
 
 typedef struct {
@@ -10,11 +10,10 @@ typedef struct {
     double weight, beside;
     int whole, places, after; /* `after`: number + 1 of another term with the same last pair of the window */
     double *counts;
-    size_t at[MAX_PLACES];
 } Term;
 
 typedef struct {
-    double score, cover, joint;
+    double score, joint;
     int held;
 } Chunk;
 
@@ -55,7 +54,6 @@ static int count_place(Term *term, const unsigned char *text, size_t size, size_
     if (!worth)
         return 0;
     term->counts[at / step] += worth;
-    term->at[term->places] = at;
     return ++term->places == MAX_PLACES;
 }
 
@@ -110,36 +108,12 @@ static void add_terms(const Term *terms, int count, Chunk *chunks, size_t steps)
                 continue;
             double part = saturated(term->weight, held);
             chunks[at].score += part;
-            chunks[at].cover += held > 1.0 ? term->weight : term->weight * held;
             if (term->beside)
                 part = saturated(term->weight, held + term->beside) - least;
             chunks[at].joint += part;
             chunks[at].held = 1;
         }
     }
-}
-
-/* How many places of a term have one of the next term at most NEAR bytes away. */
-static int count_near(const Term *term, const Term *next) {
-    int found = 0, from = 0;
-    for (int i = 0; i < term->places; i++) {
-        while (from < next->places && next->at[from] + NEAR < term->at[i])
-            from++;
-        found += from < next->places && next->at[from] <= term->at[i] + NEAR;
-    }
-    return found;
-}
-
-/* Terms that follow each other in the query and stand near each other in the text. */
-static double near_sum(const Term *terms, int count) {
-    double sum = 0.0;
-    for (int i = 0; i + 1 < count; i++) {
-        double least = terms[i].weight < terms[i + 1].weight ? terms[i].weight : terms[i + 1].weight;
-        int found = count_near(&terms[i], &terms[i + 1]);
-        if (found)
-            sum += saturated(least, found);
-    }
-    return sum;
 }
 
 /* The best chunks that do not overlap, at most three; of equal ones the first. */
@@ -163,34 +137,23 @@ static int best_three(const Chunk *chunks, size_t steps, size_t *taken) {
 
 static PyObject *answer(const Term *terms, int count, const Chunk *chunks, size_t steps,
                         size_t step) {
-    double base = 0.0, total = 0.0, held = 0.0, three = 0.0, most = 0.0;
+    double base = 0.0, most = 0.0;
     size_t taken[3] = {0, 0, 0};
     int any = 0, found = best_three(chunks, steps, taken);
-    for (int i = 0; i < count; i++) {
-        total += terms[i].weight;
-        held += terms[i].places ? terms[i].weight : 0.0;
+    for (int i = 0; i < count; i++)
         base += saturated(terms[i].weight, terms[i].beside);
-    }
     for (size_t at = 0; at < steps; at++)
         if (chunks[at].held && (!any || chunks[at].joint > most)) {
             most = chunks[at].joint;
             any = 1;
         }
-    for (int i = 0; i < found; i++)
-        three += chunks[taken[i]].score;
-    if (!total)
-        total = 1.0;
     PyObject *places = PyTuple_New(found);
     for (int i = 0; places && i < found; i++) {
         PyObject *place = PyLong_FromSize_t(taken[i] * step);
         if (!place || PyTuple_SetItem(places, i, place))
             Py_CLEAR(places);
     }
-    if (!places)
-        return NULL;
-    return found ? Py_BuildValue("(dddddN)", base + most, three, chunks[taken[0]].cover / total,
-                                 held / total, near_sum(terms, count), places)
-                 : Py_BuildValue("(dddddN)", base, 0.0, 0.0, 0.0, 0.0, places);
+    return places ? Py_BuildValue("(dN)", base + most, places) : NULL;
 }
 
 static int read_terms(PyObject *listed, Term *terms, int count) {

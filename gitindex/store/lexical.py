@@ -36,18 +36,10 @@ MANAGED = ".managed.json"
 HEAP_BYTES = 64_000_000
 """Of a writer: a full heap becomes a segment, so a smaller one makes a first index merge more."""
 MAX_CLAUSES = 64  # of one query: a pasted text must not become thousands of them
-BITS = 20
-"""Integers of this many bits are exact in a score."""
 NAME_BOOST = 3.0
 USUAL_LENGTH = 1_000.0
-LISTED = 2_000
-"""A term of more blobs than this is common: where it is is not listed."""
-MAX_LISTED = 200_000
-"""Places of terms in memory."""
 _Place = tuple[int, int]
 """Segment and number of a document."""
-_NOWHERE = (-1, -1)
-_NOTHING = frozenset[str]()
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3
 """Numbers of options of glibc's `mallopt`."""
 _AVERAGE = compile_later(r'"value": ([0-9.]+),\s*"description": "avgdl')
@@ -201,9 +193,6 @@ class LexicalReader:
             self._schema = index.schema
             self._searcher = index.searcher()
         self._keys: dict[_Place, FactsKey] = {}  # cache
-        self._places: dict[FactsKey, _Place] = {}  # the same the other way round
-        self._holding: dict[str, set[_Place]] = {}  # cache
-        self._listed = 0
         self._only: dict[FactsKey, tuple[tantivy.Occur, tantivy.Query]] = {}  # cache
 
     @property
@@ -240,61 +229,6 @@ class LexicalReader:
         if among is not None:
             clauses.append((tantivy.Occur.Must, self._among(among)))
         return self._hits(clauses, limit)
-
-    def holding(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, frozenset[str]]:
-        """Return which of the terms each blob has."""
-        listed = [(term, held) for term in terms if (held := self._holders(term)) is not None]
-        common = [term for term in terms if term not in self._holding]
-        found = self._compared(keys if common else self._unplaced(keys), common)
-        sets: dict[tuple[frozenset[str], int], frozenset[str]] = {}  # many blobs have the same
-        rare, places = [term for term, _ in listed], [held for _, held in listed]
-        for key in keys:
-            place, bits = self._places[key], 0
-            for number, held in enumerate(places):
-                if place in held:
-                    bits |= 1 << number
-            own = found.get(key, _NOTHING), bits
-            if own not in sets:
-                sets[own] = own[0].union(_chosen(rare, bits))
-            found[key] = sets[own]
-        return found
-
-    def _unplaced(self, keys: list[FactsKey]) -> list[FactsKey]:
-        """Return blobs whose place in the index is not known."""
-        return [key for key in keys if key not in self._places]
-
-    def _holders(self, term: str) -> set[_Place] | None:
-        """Return the places of all blobs that have a term; None for a common one."""
-        held = self._holding.get(term)
-        if held is None:
-            with _translated():
-                count = int(self._searcher.doc_freq("body", term))
-                if count > LISTED:
-                    return None
-                hits = self._searcher.search(self._has(term), max(1, count), count=False).hits
-            held = {(address.segment_ord, address.doc) for _, address in hits}
-            if self._listed > MAX_LISTED:
-                self._holding, self._listed = {}, 0
-            self._holding[term] = held
-            self._listed += count
-        return held
-
-    def _compared(self, keys: list[FactsKey], terms: list[str]) -> dict[FactsKey, frozenset[str]]:
-        """Do the same for common terms, each one bit of the score. Notes the places of all keys."""
-        found = dict.fromkeys(keys, _NOTHING)
-        if not keys:
-            return found
-        for at in range(0, max(1, len(terms)), BITS):
-            part = terms[at : at + BITS]
-            clauses = [(tantivy.Occur.Must, self._among(keys))]
-            for number, term in enumerate(part):
-                bit = tantivy.Query.const_score_query(self._has(term), float(1 << number))
-                clauses.append((tantivy.Occur.Should, bit))
-            for hit in self._hits(clauses, len(keys)):
-                found[hit.key] |= _chosen(part, int(hit.score))
-        for key in keys:
-            self._places.setdefault(key, _NOWHERE)
-        return found
 
     def blobs_with(self, clauses: TermClauses) -> set[int]:
         """Return the ids of the blobs that fulfil every clause."""
@@ -385,14 +319,8 @@ class LexicalReader:
         place = (address.segment_ord, address.doc)
         if place not in self._keys:
             oid, _, extractor = self._searcher.doc(address)["key"][0].partition(":")
-            key = self._keys[place] = FactsKey(oid, extractor)
-            self._places[key] = place
+            self._keys[place] = FactsKey(oid, extractor)
         return self._keys[place]
-
-
-def _chosen(terms: Sequence[str], bits: int) -> set[str]:
-    """Return the terms whose bits are set."""
-    return {term for number, term in enumerate(terms) if bits >> number & 1}
 
 
 class LexicalMemory:

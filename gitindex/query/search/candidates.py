@@ -95,7 +95,7 @@ class Collector:
         if keys:
             hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys)
             scores |= {hit.key: hit.score for hit in hits}
-        judged = self._with_text([*found, *others.values()], scores)
+        judged = self._scored([*found, *others.values()], scores)
         laid = list(self._laid())
         if not laid:
             return judged
@@ -136,22 +136,24 @@ class Collector:
         listed.sort()
         return [c for _, _, c in listed[:BY_TEXT]]
 
-    def _with_text(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
-        """Return the candidates that pass, with their terms and what text and history score."""
-        keys = list(dict.fromkeys([c.key for c in found]))
-        held = self._reader.holding(keys, [*self._terms, *self._must, *self._exclude])
+    def _scored(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
+        """Return the candidates that pass, with what text and history score."""
+        passing = self._passing([c.key for c in found])
         past = self._past.scores([c.path for c in found])
         return [
-            tuple.__new__(
-                Candidate,
-                (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0), held[c.key]),
-            )
+            tuple.__new__(Candidate, (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0)))
             for c in found
-            if self._allowed(held[c.key])
+            if c.key in passing
         ]
 
-    def _allowed(self, held: frozenset[str]) -> bool:
-        return held.issuperset(self._must) and held.isdisjoint(self._exclude)
+    def _passing(self, keys: list[FactsKey]) -> set[FactsKey]:
+        """Return the blobs with all required words and without the excluded ones."""
+        passing = self._holding({*keys}, self._must) if self._must else {*keys}
+        return passing.difference(*(self._holding(passing, [term]) for term in self._exclude))
+
+    def _holding(self, keys: set[FactsKey], terms: list[str]) -> set[FactsKey]:
+        """Return those of the blobs that have all of the terms."""
+        return {hit.key for hit in self._reader.search(LexicalQuery((), terms), len(keys), keys)}
 
     def _defining(self) -> Iterator[Candidate]:
         """Yield files that define a word of the query, however common the word is."""
@@ -202,7 +204,7 @@ class Collector:
         if not self._query.is_empty:
             rows = self._view.rows(f"SELECT {COLUMNS}{BY_PATH}")
             allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_UNASKED]
-            yield from self._with_text(allowed, {})
+            yield from self._scored(allowed, {})
 
     def _laid(self) -> Iterator[Candidate]:
         """Yield edited files that are not in the lexical index, scored the way the index does."""
@@ -219,10 +221,10 @@ class Collector:
             text = decode_text(data)
             counts = count_terms(text, [*self._terms, *self._must, *self._exclude])
             meant = counts or candidate.path in self._meant
-            if meant and self._allowed(frozenset(counts)) and self._phrased(text):
+            allowed = counts.keys() >= {*self._must} and counts.keys().isdisjoint(self._exclude)
+            if meant and allowed and self._phrased(text):
                 score = self._score(text, counts, average)
-                lines = count_lines(data)
-                yield candidate._replace(text=score, held=frozenset(counts), lines=lines)
+                yield candidate._replace(text=score, lines=count_lines(data))
 
     def _phrased(self, text: str) -> bool:
         return not self._query.must_hold or holds_phrases(text, self._query.phrases)

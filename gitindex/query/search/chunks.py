@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from gitindex.base.compiled import LIBRARY
@@ -16,8 +14,6 @@ MAX_TERMS = 128
 """Words of a query, and their parts, that are looked for in texts."""
 MAX_PLACES = 80
 """Positions of one word in one file that are examined."""
-NEAR = 30
-"""Bytes between two words that count as near each other."""
 SATURATION = 1.2
 INSIDE = 0.4
 """Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
@@ -38,12 +34,7 @@ class ChunkFeatures(NamedTuple):
     """Features of a candidate's text, by chunks."""
 
     best: float = 0.0  # with the words of the path, as if they were part of it
-    best_three: float = 0.0  # of the text only
-    best_cover: float = 0.0  # share of the query in the best chunk
-    cover: float = 0.0  # share of the query in the whole text
-    near: float = 0.0  # words that follow each other in the query, near each other in the text
-    place: int = 0  # byte at which the best chunk starts
-    others: tuple[int, ...] = ()  # the next best ones
+    places: tuple[int, ...] = (0,)  # bytes at which the best chunks start, at most three
 
 
 class ChunkScorer:
@@ -63,9 +54,8 @@ class ChunkScorer:
         """Return the features of a text; the words of its path count as if they were part of it."""
         terms = self._beside(path_words(path)) if path else self._plain
         score = LIBRARY.score_chunks if LIBRARY is not None else python_chunks
-        best, three, best_cover, cover, near, places = score(data, terms, STEP)
-        place = places[0] if places else 0
-        return ChunkFeatures(best, three, best_cover, cover, near, place, places[1:])
+        best, places = score(data, terms, STEP)
+        return ChunkFeatures(best, places or (0,))
 
     def _beside(self, words: PathWords) -> _Terms:
         """Return the terms with how often the path counts as text: the name twice, folders once."""
@@ -96,56 +86,28 @@ class ChunkScorer:
 
 def python_chunks(
     data: bytes, terms: Sequence[tuple[bytes, float, bool, float]], step: int
-) -> tuple[float, float, float, float, float, tuple[int, ...]]:
+) -> tuple[float, tuple[int, ...]]:
     """Do what native/chunks.c does. Uses `find` on bytes for speed."""
     lowered = data.lower()
     scores: dict[int, float] = {}
-    covers: dict[int, float] = {}
     joint: dict[int, float] = {}
-    held = total = base = 0.0
-    found: list[tuple[float, list[int]]] = []
+    base = 0.0
     for needle, weight, whole, beside in terms:
-        total += weight
-        listed = _places(data, lowered, needle, whole)
-        found.append((weight, [place for place, _ in listed]))
-        counts = _counts(listed, step)
-        if counts:
-            held += weight
         at_least = _saturated(weight, beside)
         base += at_least
-        for start, count in counts.items():
+        for start, count in _counts(_places(data, lowered, needle, whole), step).items():
             part = _saturated(weight, count)
             scores[start] = scores.get(start, 0.0) + part
-            covers[start] = covers.get(start, 0.0) + (weight if count > 1.0 else weight * count)
             part = _saturated(weight, count + beside) - at_least if beside else part
             joint[start] = joint.get(start, 0.0) + part
     if not scores:
-        return base, 0.0, 0.0, 0.0, 0.0, ()
-    three, taken = _three(sorted(scores.items(), key=_best_chunk))
-    best, total = base + max(joint.values()), total or 1.0
-    places = tuple(at * step for at in taken)
-    return best, three, covers[taken[0]] / total, held / total, _near(found), places
-
-
-def _near(found: Sequence[tuple[float, list[int]]]) -> float:
-    """Return the weight of terms that follow each other in the query and are near in the text."""
-    total = 0.0
-    for (weight, places), (next_weight, others) in pairwise(found):
-        count = 0
-        for place in places:
-            at = bisect_left(others, place - NEAR)
-            count += at < len(others) and others[at] <= place + NEAR
-        if count:
-            total += _saturated(min(weight, next_weight), count)
-    return total
+        return base, ()
+    taken = _three(sorted(scores, key=lambda start: (-scores[start], start)))
+    return base + max(joint.values()), tuple(at * step for at in taken)
 
 
 def _saturated(weight: float, count: float) -> float:
     return weight * (1 + SATURATION) * count / (count + SATURATION)
-
-
-def _best_chunk(chunk: tuple[int, float]) -> tuple[float, int]:
-    return -chunk[1], chunk[0]
 
 
 def _counts(places: Iterable[tuple[int, float]], step: int) -> dict[int, float]:
@@ -185,13 +147,12 @@ def _places(data: bytes, lowered: bytes, needle: bytes, whole: bool) -> list[tup
     return found
 
 
-def _three(chunks: Sequence[tuple[int, float]]) -> tuple[float, list[int]]:
-    """Return the sum of the best three chunks that do not overlap, and where they start."""
-    total, taken = 0.0, list[int]()
-    for start, score in chunks:
+def _three(chunks: Iterable[int]) -> list[int]:
+    """Return the first three chunks that do not overlap."""
+    taken: list[int] = []
+    for start in chunks:
         if all(abs(start - other) > 1 for other in taken):
-            total += score
             taken.append(start)
-            if len(taken) == 3:
-                break
-    return total, taken
+        if len(taken) == 3:
+            break
+    return taken

@@ -44,11 +44,8 @@ class PathFeatures(NamedTuple):
     """Features of a candidate's path."""
 
     stem_precision: float = 0.0
-    folder_cover: float = 0.0
-    last_cover: float = 0.0  # the folder that contains the file
     path_cover: float = 0.0
-    lead: float = 0.0  # how well the name matches the first significant word of the query
-    lead_name: float = 0.0  # the name is exactly this word
+    lead_name: float = 0.0  # the name is exactly the first significant word of the query
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder for what the other folders share
     main: float = 0.0  # in a folder that is called like the repository
@@ -65,15 +62,6 @@ class PathWords(NamedTuple):
     shallow: float
     central: float
     names: frozenset[str]  # of the folders, in small letters, without separators
-
-
-class FolderMatch(NamedTuple):
-    """How well the folders of a path match a query."""
-
-    name: tuple[str, ...]  # the words of the folder that contains the file
-    levels: dict[int, float]
-    cover: float
-    last: float  # cover of the folder that contains the file
 
 
 def _common(first: str, second: str) -> int:
@@ -140,17 +128,16 @@ class NameMatcher:
     def __init__(
         self,
         atoms: Sequence[Atom],
-        lead: Sequence[int] = (),
+        lead: str = "",
         main: MainFolder | None = None,
     ) -> None:
-        """`lead`: the atoms of the first significant word of the query."""
+        """`lead`: the first significant word of the query, in small letters, without separators."""
         self._main = main
         self._lead = lead
-        self._lead_text = "".join(atoms[number].text for number in lead)
         self._shares = [atom.share for atom in atoms]
         self._long = [(n, atom.text) for n, atom in enumerate(atoms) if len(atom.text) >= 4]
         self._known: dict[str, list[tuple[int, float]]] = {}
-        self._folders: dict[tuple[str, ...], FolderMatch] = {}
+        self._folders: dict[tuple[str, ...], dict[int, float]] = {}
         self._by_start: dict[str, list[tuple[int, str]]] = {}
         for number, atom in enumerate(atoms):
             self._by_start.setdefault(atom.text[:2], []).append((number, atom.text))
@@ -193,22 +180,12 @@ class NameMatcher:
                     found[number] = level
         return found
 
-    def folder(self, words: PathWords) -> FolderMatch:
-        """Compare the folders of a path; candidates share them."""
-        found = self._folders.get(words.folders)
-        if found is None or found.name != words.last:
-            levels = self.levels(words.folders)
-            covers = (0.0, 0.0)
-            if levels:
-                covers = self.measured(levels, words.folders).cover, self.match(words.last).cover
-            found = self._folders[words.folders] = FolderMatch(words.last, levels, *covers)
-        return found
-
-    def lead(self, levels: dict[int, float]) -> float:
-        """Return how well a name with these levels matches the first significant word."""
-        if not levels or not self._lead:
-            return 0.0
-        return sum([levels.get(number, 0.0) for number in self._lead]) / len(self._lead)
+    def folder_levels(self, folders: tuple[str, ...]) -> dict[int, float]:
+        """Return the levels of the folders of a path; candidates share them."""
+        levels = self._folders.get(folders)
+        if levels is None:
+            levels = self._folders[folders] = self.levels(folders)
+        return levels
 
     def main(self, folders: frozenset[str]) -> float:
         """Return what it counts if one of the folders is called like the repository, else 0."""
@@ -217,7 +194,7 @@ class NameMatcher:
 
     def is_lead(self, words: Sequence[str]) -> float:
         """Return 1 if a name is exactly the first significant word, else 0."""
-        return float(bool(words) and "".join(words) == self._lead_text)
+        return float(bool(words) and "".join(words) == self._lead)
 
     def _compared(self, word: str) -> list[tuple[int, float]]:
         """Return the atoms that a word matches, best first."""
@@ -244,22 +221,20 @@ _NO_ATOMS: list[tuple[int, float]] = []
 def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
     """Return the features of a path."""
     words = path_words(path)
-    place = words.shallow, words.central, matcher.main(words.names)
-    folder = matcher.folder(words)
     stem_levels = matcher.levels(words.stem)
-    whole = {**folder.levels} if folder.levels else {}
+    whole = {**matcher.folder_levels(words.folders)}
     for number, level in stem_levels.items():
         if level > whole.get(number, 0.0):
             whole[number] = level
     precision = matcher.measured(stem_levels, words.stem, words.joined).precision
-    if not stem_levels and not folder.levels:
-        return PathFeatures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *place)
-    covers = folder.cover, folder.last, matcher.cover(whole)
-    if words.is_main:
-        lead = matcher.lead(matcher.levels(words.last)), matcher.is_lead(words.last)
-        return PathFeatures(0.0, *covers, *lead, *place)
-    lead = matcher.lead(stem_levels), matcher.is_lead(words.stem)
-    return PathFeatures(precision, *covers, *lead, *place)
+    return PathFeatures(
+        0.0 if words.is_main else precision,
+        matcher.cover(whole),
+        matcher.is_lead(words.last if words.is_main else words.stem),
+        words.shallow,
+        words.central,
+        matcher.main(words.names),
+    )
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:

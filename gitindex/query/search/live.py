@@ -20,7 +20,6 @@ from gitindex.query.search.ranking import (
     Rarity,
     asked_terms,
     bm25,
-    coverage,
     first_features,
     scaled,
     total,
@@ -107,7 +106,6 @@ class _Scan:
                     one.name,
                     path_features(matcher, one.name),
                     self._text_score(one),
-                    coverage(self._query, self._rarity, set(one.counts)),
                 )
                 for one in self._found
             ]
@@ -123,7 +121,7 @@ class _Scan:
         """Return one result: the best line of a file."""
         data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
         text = decode_text(data)
-        chunk = ChunkScorer(self._rarity.chunk_terms(self._query)).features(data).place
+        chunk = ChunkScorer(self._rarity.chunk_terms(self._query)).features(data).places[0]
         line = best_line(data, chunk, self._query)
         if self._query.phrases:
             line = phrase_line(text, self._query.phrases[0]) or 0

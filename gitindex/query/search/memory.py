@@ -46,7 +46,6 @@ class Candidate(NamedTuple):
     lines: int = 0
     text: float = 0.0  # BM25
     subjects: float = 0.0  # BM25 of past commits' subjects
-    held: frozenset[str] = frozenset()
 
 
 class CandidateText(NamedTuple):

@@ -79,18 +79,6 @@ _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.
 
 
 _ASKING = frozenset(["how", "what", "when", "where", "which", "who", "why"])
-_CHANGES = (
-    "add adds allow allows avoid bump catch change check clarify clean cleanup convert correct defer"
-    " deprecate disable disallow document don drop enable ensure expose extend extract fix fixed fixes"
-    " fixing handle ignore implement improve include increase inline introduce keep limit make mark merge"
-    " migrate move normalize optimize pass prefer preserve prevent propagate raise reduce refactor"
-    " reject release remove rename replace reset restore return revert rework run set simplify skip speed"
-    " split stop strip support suppress switch tweak unify update upgrade use validate warn wrap"
-)
-_CHANGING = frozenset(_CHANGES.split())
-_TOPIC = compile_later(r"[\w./-]+(?:\([^)]*\))?!?:\s")
-
-
 _HINTS = {
     "kind": f"one of {', '.join(sorted(KINDS))}",
     "lang": "see docs/languages.md",
@@ -264,13 +252,6 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
 def is_question(query: Query) -> bool:
     """Return whether a query asks for something: it starts like a question, or is one word."""
     return len(query.words) == 1 or query.plain.partition(" ")[0] in _ASKING
-
-
-def is_change(query: Query) -> bool:
-    """Return whether a query reads like the subject of a commit: a verb first, a topic, or quoted code."""
-    text = query.text
-    is_verb = any(word in _CHANGING for word in words_of(text[:40].lower())[:1])
-    return is_verb or "`" in text or _TOPIC.match(text) is not None
 
 
 def is_vague(word: str) -> bool:

@@ -38,19 +38,14 @@ class Features(NamedTuple):
 
     # from the index and the path: known for every candidate
     text: float = 0.0  # BM25 of the whole file, relative to the best candidate
-    cover: float = 0.0  # share of the query that the file contains, rare words counting more
     stem_precision: float = 0.0  # share of the file's name that is in the query
-    folder_cover: float = 0.0  # share of the query that is in the folders
-    last_cover: float = 0.0  # the same for the folder that contains it
     path_cover: float = 0.0  # share of the query that is in the whole path
-    lead: float = 0.0  # how well the file's name matches the first significant word of the query
-    lead_name: float = 0.0  # the name is exactly this word
+    lead_name: float = 0.0  # the file's name is the first significant word of the query
     shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder such as core or common: what the other folders share
     main: float = 0.0  # in a folder called like the repository; 1 for questions, else less
     size: float = 0.0  # lines, on a logarithmic scale; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
-    asked_name: float = 0.0  # the query is the file's name
     subjects: float = 0.0  # BM25 of the subjects of past commits that changed it
     test: float = 0.0
     example: float = 0.0
@@ -60,8 +55,6 @@ class Features(NamedTuple):
     stub: float = 0.0  # declarations only; a header next to the source that it declares
     # from text and definitions: known for the best candidates so far
     chunk: float = 0.0  # BM25 of its best chunk with the words of its path, relative to the best
-    three_chunks: float = 0.0  # BM25 of its best three chunks
-    near: float = 0.0  # words adjacent in the query are near in the text; for queries like a commit
     exact: float = 0.0  # a definition's name equals a word of the query
     doc: float = 0.0  # share of the query in one comment
     phrase: float = 0.0  # words that are adjacent in the query and in a definition's name
@@ -70,7 +63,7 @@ class Features(NamedTuple):
     quoted: float = 0.0  # share of the quoted phrases that it contains
 
 
-RELATIVE = ("text", "subjects", "chunk", "three_chunks", "near")
+RELATIVE = ("text", "subjects", "chunk")
 """Features without a natural maximum: divided by the best candidate's value."""
 
 
@@ -129,12 +122,10 @@ class Rarity:
                 found[part] = found.get(part, 0.0) + share
         return [Atom(text, share) for text, share in found.items()]
 
-    def lead(self, query: Query) -> list[int]:
-        """Return the atom numbers of the first query word that is not the repository's name."""
+    def lead(self, query: Query) -> str:
+        """Return the first query word that is not vague nor the repository's name, as joined parts."""
         telling = [word for word in query.words if self._factor(word) == 1.0]
-        parts = parts_of(telling[0].text) if telling else []
-        texts = [atom.text for atom in self.atoms(query)]
-        return list(dict.fromkeys(texts.index(part) for part in parts if part in texts))
+        return "".join(dict.fromkeys(parts_of(telling[0].text))) if telling else ""
 
     def chunk_terms(self, query: Query) -> list[ChunkTerm]:
         """Return the terms to look for in texts."""
@@ -199,37 +190,12 @@ def bm25(count: float, idf: float, relative_length: float) -> float:
     return idf * (1 + K1) * count / (count + K1 * (1 - B + B * relative_length))
 
 
-def coverage(query: Query, rarity: Rarity, held: Iterable[str]) -> float:
-    """Return the share of the query that these terms cover."""
-    terms = held if isinstance(held, (set, frozenset)) else set(held)
-    found = 0.0
-    for word in query.words:
-        if word.terms[0] in terms:
-            found += rarity.shares[word.text]
-        else:
-            found += rarity.shares[word.text] * _presence(word, terms)
-    return found
-
-
-def _presence(word: Word, terms: set[str] | frozenset[str]) -> float:
-    """Return how far other forms or parts of a word are present."""
-    if not terms.isdisjoint(word.forms):
-        return 0.8
-    parts = word.terms[1:]
-    return 0.6 * sum([part in terms for part in parts]) / len(parts) if parts else 0.0
-
-
 def is_asked_path(plain: str, path: str) -> bool:
     """Return whether the query names the path: `pkg/foo.py`, `foo.py`, `pkg/foo`."""
     if len(plain) < 3 or ("/" not in plain and "." not in plain):
         return False
     tail = f"/{path.lower()}"
     return tail.endswith(f"/{plain}") or f"/{plain}." in tail or f"/{plain}/" in tail
-
-
-def is_asked_name(plain: str, path: str) -> bool:
-    """Return whether the query is the name of the file without its suffix."""
-    return plain in path.lower() and plain == stem_of(path).lower()
 
 
 @lru_cache(maxsize=1 << 13)
@@ -243,21 +209,15 @@ def first_features(
     path: str,
     said: PathFeatures,
     text: float = 0.0,
-    cover: float = 0.0,
     subjects: float = 0.0,
     lines: int = 0,
 ) -> Features:
     """Return the features that the index and the path give, without reading the text."""
-    size = size_of(lines)
-    plain = query.plain
-    asked = _NOT_ASKED
-    if plain in path.lower():
-        asked = float(is_asked_path(plain, path)), float(is_asked_name(plain, path))
+    asked = float(is_asked_path(query.plain, path))
     kinds = kinds_of(query, path)
-    return Features._make((text, cover, *said, size, *asked, subjects, *kinds, *_UNREAD))
+    return Features._make((text, *said, size_of(lines), asked, subjects, *kinds, *_UNREAD))
 
 
-_NOT_ASKED = (0.0, 0.0)
 _UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk"))
 """What the text says, before anything is known of it."""
 

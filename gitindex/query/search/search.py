@@ -22,16 +22,21 @@ from gitindex.query.search.definitions import (
 from gitindex.query.search.features import MainFolder, NameMatcher, path_features
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
 from gitindex.query.search.passages import Passage, PassageRanker
-from gitindex.query.search.query_text import Filters, Query, is_change, is_question, split_query
+from gitindex.query.search.query_text import Filters, Query, is_question, split_query
 from gitindex.query.search.ranking import (
     Features,
-    coverage,
     first_features,
     headers,
     scaled,
     total,
 )
-from gitindex.query.search.snippets import best_line, holds_phrases, phrase_line, snippet
+from gitindex.query.search.snippets import (
+    best_line,
+    count_terms,
+    holds_phrases,
+    phrase_line,
+    snippet,
+)
 from gitindex.query.search.weights import FINAL, FIRST
 from gitindex.view.tree import TreeView
 
@@ -152,9 +157,10 @@ class FileSearch:
         query = row.query
         assert query is not None
         base = path_fields(row.candidate.path)
+        matched = count_terms(decode_text(row.text.data), query.terms)
         for place in self._places(query, row):
             found = {
-                "matched": [term for term in query.terms if term in row.candidate.held],
+                "matched": [term for term in query.terms if term in matched],
                 "source": row.candidate.source,
             }
             yield base | place | found | ({"features": _explained(row.features)} if explain else {})
@@ -230,7 +236,6 @@ class RankingPass:
         self._chunks = ChunkScorer(terms)
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)
         self.parts = PassageRanker(terms, self._definitions)
-        self._is_change = is_change(query)
         self._warnings = warnings
 
     def ranked(self) -> list[Ranked]:
@@ -298,17 +303,15 @@ class RankingPass:
         features = Features._make(
             (
                 *row.features[:LOOKED],
-                *chunks[:2],
-                chunks.near if self._is_change else 0.0,
+                chunks.best,
                 *defined,
                 self._quoted(text.data),
             )
         )
         if text.generated:
             features = features._replace(foreign=1.0)
-        places = (chunks.place, *chunks.others)
         best = tuple(scored[:PER_FILE])
-        return Ranked(candidate, features, row.score, best, text, places, row.query)
+        return Ranked(candidate, features, row.score, best, text, chunks.places, row.query)
 
     def _quoted(self, data: bytes) -> float:
         phrases = self._query.phrases
@@ -323,16 +326,10 @@ class RankingPass:
         declared = headers(c.name for c in found)
         text = max([c.text for c in found], default=0.0) or 1.0
         subjects = max([c.subjects for c in found], default=0.0) or 1.0
-        covers: dict[frozenset[str], float] = {}
         rows = []
         for c in found:
-            cover = covers.get(c.held)
-            if cover is None:
-                cover = covers[c.held] = coverage(query, self._rarity, c.held)
             said = path_features(matcher, c.name)
-            row = first_features(
-                query, c.name, said, c.text / text, cover, c.subjects / subjects, c.lines
-            )
+            row = first_features(query, c.name, said, c.text / text, c.subjects / subjects, c.lines)
             if c.name in declared:
                 row = row._replace(stub=1.0)
             score = total(row, _FIRST_KNOWN)

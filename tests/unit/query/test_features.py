@@ -16,12 +16,11 @@ from gitindex.query.search.features import (
     path_features,
     similarity,
 )
-from gitindex.query.search.query_text import is_change, is_question, parse_query
+from gitindex.query.search.query_text import is_question, parse_query
 from gitindex.query.search.ranking import (
     KINDS,
     Features,
     Rarity,
-    coverage,
     first_features,
     headers,
     kinds_of,
@@ -108,9 +107,9 @@ def test_types_before_functions_before_variables_of_the_same_name() -> None:
 
 def test_rare_words_count_more() -> None:
     query = parse_query("self frobnicate")
-    rarity = Rarity(query, {"self": 990, "frobnicate": 3}, 1000)
-    assert coverage(query, rarity, {"frobnicate"}) > 0.9 > coverage(query, rarity, {"self"})
-    assert coverage(query, rarity, {"self", "frobnicate"}) == pytest.approx(1.0)
+    shares = Rarity(query, {"self": 990, "frobnicate": 3}, 1000).shares
+    assert shares["frobnicate"] > 0.9 > shares["self"]
+    assert sum(shares.values()) == pytest.approx(1.0)
 
 
 def test_the_repositorys_own_name_tells_little() -> None:
@@ -126,27 +125,9 @@ def test_a_word_about_the_change_tells_little_beside_two_others() -> None:
     counts = {"fix": 100, "socket": 300, "pool": 300}
     rarity = Rarity(query := parse_query("Fix socket pool"), counts, 1000)
     assert rarity.shares["socket"] > rarity.shares["Fix"]
-    assert [rarity.atoms(query)[number].text for number in rarity.lead(query)] == ["socket"]
+    assert rarity.lead(query) == "socket"
     few = Rarity(parse_query("fix socket"), counts, 1000).shares
     assert few["fix"] > few["socket"]
-
-
-def test_a_query_may_read_like_a_commit() -> None:
-    told = ("Fix the socket", "router: close twice", "feat(api)!: limits", "the `open` of files")
-    asked = ("how is it fixed", "socket pool", "Socket", "a::b", "additional files", "")
-    assert all(is_change(parse_query(text)) for text in told)
-    assert not any(is_change(parse_query(text)) for text in asked)
-
-
-def test_words_of_the_query_near_each_other() -> None:
-    scorer = ChunkScorer([ChunkTerm(b"close", 2.0, False), ChunkTerm(b"socket", 3.0, False)])
-    texts = [
-        b"close socket, close the socket",
-        b"close the socket",
-        b"close" + b" " * 40 + b"socket",
-    ]
-    assert _falls([scorer.features(text).near for text in texts])
-    assert scorer.features(texts[-1]).near == 0.0
 
 
 def test_the_name_of_the_repository_is_the_address_its_files_mention_most() -> None:
@@ -187,8 +168,10 @@ def test_words_are_found_in_joined_names_and_every_part_of_a_dotted_one() -> Non
     assert path_features(matcher, "src/cacheflushhandler.go").stem_precision > 0.1
     matcher = NameMatcher([Atom("part", 1.0)])
     assert path_features(matcher, "src/Name.Part.cs").path_cover == 1.0
-    assert path_features(matcher, "some-part/name.cs").last_cover == 1.0
-    assert path_features(matcher, "src/part/index.ts").lead == 0.0
+    assert path_features(matcher, "some-part/name.cs").path_cover == 1.0
+    assert path_features(matcher, "src/part/index.ts").lead_name == 0.0
+    matcher = NameMatcher([Atom("part", 1.0)], "part")
+    assert path_features(matcher, "src/part/index.ts").lead_name == 1.0
 
 
 def _kinds(text: str, path: str) -> dict[str, float]:
@@ -243,9 +226,7 @@ def test_the_best_chunk_counts_not_the_length_of_the_file() -> None:
     together = ChunkScorer(terms).features(filler + b"the lock of a thread\n" + filler)
     apart = ChunkScorer(terms).features(b"lock\n" + filler + b"thread\n")
     assert together.best > apart.best
-    assert together.cover == apart.cover == 1.0
-    assert together.best_cover == 1.0 > apart.best_cover
-    assert abs(together.place - len(filler)) < 1_400
+    assert abs(together.places[0] - len(filler)) < 1_400
     assert ChunkScorer(terms).features(b"").best == 0.0
 
 
@@ -256,7 +237,7 @@ def test_words_of_the_path_belong_to_every_chunk() -> None:
     alone = ChunkScorer(terms).features(b"nothing", path="net/socket.py")
     both = ChunkScorer(terms).features(b"socket", path="net/socket.py")
     assert 0.0 < alone.best < both.best < alone.best + ChunkScorer(terms).features(b"socket").best
-    assert alone.best_three == 0.0
+    assert alone.places == (0,)
 
 
 def test_starts_of_words_count_more_than_their_insides() -> None:
