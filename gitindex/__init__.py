@@ -12,12 +12,11 @@ except ImportError:
     sys.stderr.write("gitindex: a POSIX system is needed\n  hint: on Windows use WSL\n")
     raise SystemExit(4) from None  # here, because every command and every runner passes this line
 
-from gitindex.base.version import __version__ as __version__
-
 TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name
 
 if TYPE_CHECKING:
     from gitindex.base.errors import GitIndexError
+    from gitindex.base.version import __version__ as __version__
     from gitindex.base.vocabulary import IndexState, JobStatus, NonOkReason, SearchMode
     from gitindex.coordinator import IndexCoordinator, IndexStats
     from gitindex.filestate.core import FileState
@@ -60,6 +59,7 @@ __all__ = [
 
 _MODULES = {
     "base.errors": "GitIndexError",
+    "base.version": "__version__",
     "base.vocabulary": "IndexState JobStatus NonOkReason SearchMode",
     "coordinator": "IndexCoordinator IndexStats",
     "filestate.core": "FileState",

@@ -75,11 +75,6 @@ def _no_command(args: list[str]) -> int:
 
     if args[:1] in (["--help"], ["-h"]):
         return show_help([])
-    if args == ["--version"]:
-        from gitindex.base.version import __version__
-
-        sys.stdout.write(f"gitindex {__version__}\n")
-        return int(Exit.OK)
     if not args:
         print_front(sys.stderr)
         return int(Exit.USAGE)

@@ -1,4 +1,4 @@
-"""What prompts and hooks run: a status and an event, without the door that all other commands take."""
+"""What prompts and hooks run: a status, an event and the version, without the door of all other commands."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def run_everyday(args: list[str]) -> int | None:
         from gitindex.install.event import note_event
 
         return note_event(args[1], args[2:])
+    if args == ["--version"]:
+        import sys
+
+        from gitindex.base.version import __version__
+
+        sys.stdout.write(f"gitindex {__version__}\n")
+        return int(Exit.OK)
     return _status(args[0], args[1:]) if args and args[0] in ("status", "check") else None
 
 

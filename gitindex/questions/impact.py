@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 
@@ -16,16 +15,16 @@ from gitindex.questions.ink import Aside, Note
 from gitindex.questions.table import Question, Wire, between, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from gitindex.query.impact.change import TreeChange
+    from gitindex.query.impact.change import TreeChange, TreePair
     from gitindex.query.impact.reach import AffectedTest
     from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
 def ask(here: Here, params: Params) -> Any:
     """Return what a change reaches; or references left behind; or the tests that reach it."""
+    from gitindex.query.impact.change import comparing
     from gitindex.query.impact.reach import impact
 
     if params["dangling"] and params["tests"]:
@@ -33,7 +32,11 @@ def ask(here: Here, params: Params) -> Any:
             "--dangling and --tests exclude each other", "see `gitindex impact --help`", Exit.USAGE
         )
     try:
-        with _comparing(here, params) as change:
+        pair = _pair(here, params)
+        with (
+            here.doing("following the change"),
+            comparing(here.worktree, here.path, pair) as change,
+        ):
             if params["dangling"]:
                 return _dangling(change, params["signatures"])
             if params["tests"]:
@@ -47,15 +50,12 @@ def ask(here: Here, params: Params) -> Any:
         raise
 
 
-@contextmanager
-def _comparing(here: Here, params: Params) -> Iterator[TreeChange]:
-    from gitindex.query.impact.change import TreePair, comparing, parse_range
+def _pair(here: Here, params: Params) -> TreePair:
+    from gitindex.query.impact.change import TreePair, parse_range
 
     before, after = parse_range(params["between"], params["staged"])
     strict = here.choice.strict
-    between = TreePair(before._replace(strict=strict), after._replace(strict=strict))
-    with here.doing("following the change"), comparing(here.worktree, here.path, between) as change:
-        yield change
+    return TreePair(before._replace(strict=strict), after._replace(strict=strict))
 
 
 def _dangling(change: TreeChange, signatures: bool) -> Row:
