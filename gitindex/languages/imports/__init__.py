@@ -1,4 +1,4 @@
-"""Resolves imports in one tree: a pure function of the tree's paths and a few of its files.
+"""Resolves imports in one tree: a pure function of the tree's paths and a few of its rules.
 
 Nothing is stored, so an edge cannot outlive a change of the tree.
 """
@@ -11,7 +11,7 @@ from functools import cached_property
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import
-from gitindex.languages.imports import classpath, ecma, files, golang, python, rust
+from gitindex.languages.imports import ecma, rules
 from gitindex.languages.imports.tree import Tree
 
 _SEPARATORS = compile_later(r"::|[./\\]")
@@ -28,25 +28,25 @@ Read = Callable[[str], bytes | None]
 _Rule = Callable[[Tree, str, Import], Iterable[str]]
 
 _RULES: dict[str, _Rule] = {
-    "python": python.resolve,
+    "python": rules.resolve_python,
     "javascript": ecma.resolve,
     "typescript": ecma.resolve,
     "tsx": ecma.resolve,
-    "go": golang.resolve,
-    "rust": rust.resolve,
-    "java": classpath.resolve_type,
-    "kotlin": classpath.resolve_type,
-    "scala": classpath.resolve_type,
-    "csharp": classpath.resolve_namespace,
-    "php": classpath.resolve_php,
-    "c": files.resolve_include,
-    "cpp": files.resolve_include,
-    "ruby": files.resolve_ruby,
-    "lua": files.resolve_lua,
-    "bash": files.resolve_beside,
-    "css": files.resolve_beside,
-    "dart": files.resolve_beside,
-    "zig": files.resolve_beside,
+    "go": rules.resolve_go,
+    "rust": rules.resolve_rust,
+    "java": rules.resolve_type,
+    "kotlin": rules.resolve_type,
+    "scala": rules.resolve_type,
+    "csharp": rules.resolve_namespace,
+    "php": rules.resolve_php,
+    "c": rules.resolve_include,
+    "cpp": rules.resolve_include,
+    "ruby": rules.resolve_ruby,
+    "lua": rules.resolve_lua,
+    "bash": rules.resolve_beside,
+    "css": rules.resolve_beside,
+    "dart": rules.resolve_beside,
+    "zig": rules.resolve_beside,
 }
 
 
@@ -65,14 +65,14 @@ class Resolver:
 
     def include_finder(self, module: str) -> Callable[[str], str | None]:
         """Return what tells the file that an include of C means in the files of a folder."""
-        return files.include_finder(self._tree, module)
+        return rules.include_finder(self._tree, module)
 
     def is_certain(self, path: str, language: str, imported: Import) -> bool:
         """Can the import of a file mean at most one file?"""
         if language == "python":
-            return bool(imported.level) or len(python.roots(self._tree, imported.module)) <= 1
+            return bool(imported.level) or len(rules.python_roots(self._tree, imported.module)) <= 1
         if language == "java":
-            return len(classpath.homes(self._tree, imported.module)) <= 1
+            return len(rules.type_homes(self._tree, imported.module)) <= 1
         if _RULES.get(language) is ecma.resolve:
             return ecma.is_certain(self._tree, path, imported)
         return True
@@ -86,7 +86,7 @@ class Resolver:
         bundler's alias), or re-export parts of the tree.
         """
         if language == "go":
-            return golang.is_outside(self._tree, module)
+            return rules.is_outside_go(self._tree, module)
         name = _SEPARATORS.split(module)[0]
         if language == "python":
             own = name in sys.stdlib_module_names

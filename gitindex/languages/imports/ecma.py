@@ -24,6 +24,8 @@ _EXTENSIONS = (
     ".json",
     ".vue",
 )
+MAX_EXTENDS = 4
+"""Most configurations that extend one another: a circle of them ends."""
 _CODE = frozenset(_EXTENSIONS) - {".json", ".vue"}
 _SOURCES = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _COMMENT = compile_later(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -97,11 +99,7 @@ def _apply(aliases: list[_Alias], name: str) -> Iterator[str | None]:
 
 
 def _aliases(tree: Tree, config: str) -> list[_Alias]:
-    known = tree.notes.setdefault(config, None)
-    if known is None:
-        known = tree.notes[config] = _read_aliases(tree, config, 4)
-    assert isinstance(known, list)
-    return known
+    return tree.note(config, lambda: _read_aliases(tree, config, MAX_EXTENDS))
 
 
 def _read_aliases(tree: Tree, config: str, depth: int) -> list[_Alias]:
@@ -144,11 +142,7 @@ def _workspace(tree: Tree, name: str) -> Iterator[str]:
 
 
 def _packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
-    known = tree.notes.get("packages")
-    if known is None:
-        known = tree.notes["packages"] = _read_packages(tree)
-    assert isinstance(known, dict)
-    return known
+    return tree.note("package.json", lambda: _read_packages(tree))
 
 
 def _read_packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 MAX_SUFFIXES = 200
 """Ends of paths for which the best path below each folder is kept."""
@@ -17,43 +20,35 @@ class Tree:
     def __init__(self, paths: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self.paths = frozenset(paths)
         self.read = read
-        self.notes: dict[str, object] = {}
-        """Cached results of the language rules about this tree, under the rule's name."""
+        self._notes: dict[Hashable, Any] = {}
         self._best: dict[str, dict[str, str]] = {}
-        self.modules: dict[tuple[str, str], str | None] = {}
-        """Cached modules of absolute imports, by the importing folder and the module."""
+
+    def note(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what a rule found out about this tree under a key, made at the first call."""
+        if key not in self._notes:
+            self._notes[key] = make()
+        found: T = self._notes[key]
+        return found
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
         """Paths by their last part."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(self.paths):
-            found[path.rpartition("/")[2]].append(path)
-        return dict(found)
+        return _grouped(sorted(self.paths), lambda path: path.rpartition("/")[2])
 
     @cached_property
     def by_tail(self) -> dict[str, list[str]]:
         """Paths by their last two parts: every package has an `__init__.py`."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(self.paths):
-            found[_tail(path)].append(path)
-        return dict(found)
+        return _grouped(sorted(self.paths), _tail)
 
     @cached_property
     def folders(self) -> dict[str, list[str]]:
         """Files of each folder."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(self.paths):
-            found[path.rpartition("/")[0]].append(path)
-        return dict(found)
+        return _grouped(sorted(self.paths), parent)
 
     @cached_property
     def folders_by_name(self) -> dict[str, list[str]]:
         """Folders that hold files, by their last part."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for folder in self.folders:
-            found[folder.rpartition("/")[2]].append(folder)
-        return dict(found)
+        return _grouped(self.folders, lambda folder: folder.rpartition("/")[2])
 
     def first(self, candidates: Iterable[str]) -> str | None:
         """Return the first candidate that exists."""
@@ -92,6 +87,13 @@ class Tree:
             self.by_tail.get(_tail(suffix), ()) if "/" in suffix else self.by_name.get(suffix, ())
         )
         return [p for p in known if p == suffix or p.endswith(tail)]
+
+
+def _grouped(paths: Iterable[str], key: Callable[[str], str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        groups[key(path)].append(path)
+    return dict(groups)
 
 
 def _shortness(path: str) -> tuple[int, str]:

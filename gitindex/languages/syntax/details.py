@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
+from gitindex.languages.syntax.events import CapturedRange
 from gitindex.languages.syntax.kinds import VALUES
-from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SIGNATURE = 240
 MAX_DOC = 300

@@ -9,8 +9,8 @@ from gitindex.base.digest import sha256
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Symbol
 from gitindex.languages.syntax.details import Details, without_tail
+from gitindex.languages.syntax.events import CapturedRange
 from gitindex.languages.syntax.kinds import VALUES
-from gitindex.languages.syntax.scopes import CapturedRange
 
 MAX_SURFACE = 20_000
 """Most bytes of one definition that count; a long list of names is read once per name."""

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.languages.facts import Symbol
 from gitindex.languages.syntax.details import Comments, Details, skip_blank
+from gitindex.languages.syntax.events import CapturedRange
 from gitindex.languages.syntax.exports import (
+    WORDLESS,
     Exports,
     exported_names,
     read_exports,
+    rule_for,
 )
 from gitindex.languages.syntax.interface import surface_of
 from gitindex.languages.syntax.macros import define_macro_items
-from gitindex.languages.syntax.scopes import CapturedRange
 from gitindex.languages.syntax.source import line_starts
 from gitindex.languages.syntax.sweep import sweep
-from gitindex.languages.syntax.visibility import WORDLESS, rule_for
 
 if TYPE_CHECKING:
     from gitindex.languages.syntax.parser import Captures

@@ -13,10 +13,10 @@ from gitindex.languages.postings import NO_SYMBOL, Flat, Postings, Use, pack_pos
 from gitindex.languages.syntax.kinds import SCOPES
 
 if TYPE_CHECKING:
+    from gitindex.languages.syntax.events import CapturedRange
     from gitindex.languages.syntax.macros import Span
     from gitindex.languages.syntax.outline import Outline
     from gitindex.languages.syntax.parser import Captures
-    from gitindex.languages.syntax.scopes import CapturedRange
 
 USES = {
     "use.attribute": Use.ATTRIBUTE,

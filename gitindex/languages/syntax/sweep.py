@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.compiled import LIBRARY
 from gitindex.base.pattern import compile_later
-from gitindex.languages.syntax.attributes import attributes
 from gitindex.languages.syntax.events import (
     ACCESS,
     BODY,
@@ -23,20 +23,24 @@ from gitindex.languages.syntax.events import (
     PATH,
     RECEIVER,
     TEXT,
+    CapturedRange,
     Event,
     events_of,
+    from_rows,
     groups_of,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, LOCALS, SCOPES, TYPES, VALUES
-from gitindex.languages.syntax.scopes import CapturedRange, from_rows
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from gitindex.languages.syntax.parser import Captures
 
 _NAMES = (NAME, PATH, MARKED, TEXT)
 _IDLE = frozenset({LOCAL, GUARD, *_NAMES})
 """Events that have no effect inside a function's body."""
 
+_INNER = FUNCTIONS | TYPES
 _MARKS = "\"'`:="
 """Quotes, and the characters of symbols and assignments, that surround a name."""
 
@@ -73,14 +77,17 @@ class Sweep:
                 continue
             while stack and stack[-1].end <= start:
                 stack.pop()
-            if OUTER <= rank <= GUARD:
-                if not stack or not _is_idle(stack[-1], start, rank, kind):
-                    self._open(CapturedRange(rank, kind, start, -minus_end))
-            elif rank in _NAMES:
-                self._name(start, -minus_end, rank)
-            else:
-                self._detail(start, -minus_end, rank)
+            self._take(start, -minus_end, rank, kind)
             idle_until = _idle_until(stack[-1], start) if stack and stack[-1].shut else 0
+
+    def _take(self, start: int, end: int, rank: int, kind: str) -> None:
+        if OUTER <= rank <= GUARD:
+            if not self.stack or not _is_idle(self.stack[-1], start, rank, kind):
+                self._open(CapturedRange(rank, kind, start, end))
+        elif rank in _NAMES:
+            self._name(start, end, rank)
+        else:
+            self._detail(start, end, rank)
 
     def _open(self, scope: CapturedRange) -> None:
         """Push a range on the stack, with the properties it inherits from the enclosing one."""
@@ -141,7 +148,7 @@ class Sweep:
 def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
     """Return the named definitions of a file, outermost first, each with its parent."""
     found = _named(data, captures, attached)
-    found += attributes(captures, found)
+    found += _attributes(captures, found)
     found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
     for ordinal, scope in enumerate(found):
         scope.ordinal = ordinal
@@ -308,3 +315,68 @@ def _split_path(text: str) -> tuple[str, str]:
     """Split `A::B.c` into its prefix `A.B` and its last name `c`."""
     parts = [part.strip() for part in text.replace("::", ".").replace(":", ".").split(".")]
     return ".".join(part for part in parts[:-1] if part), parts[-1]
+
+
+def _attributes(captures: Captures, found: list[CapturedRange]) -> list[CapturedRange]:
+    """Return a field for each `self.name = …` in an `__init__`, unless its class has the name."""
+    makers = [scope for scope in found if scope.name == "__init__" and _is_method(scope)]
+    if not makers:
+        return []
+    targets = [node for node in captures.get("flag.patched", ()) if node.text == b"self"]
+    targets.sort(key=_start)
+    taken = {(scope.outer, scope.name) for scope in found}
+    inner = _inner_ranges(found)
+    fields: list[CapturedRange] = []
+    for maker in makers:
+        first = bisect_left(targets, maker.start, key=_start)
+        last = bisect_left(targets, maker.end, key=_start)
+        for field in _fields(maker, targets[first:last], inner.get(maker, [])):
+            if (field.outer, field.name) not in taken:
+                taken.add((field.outer, field.name))
+                fields.append(field)
+    return fields
+
+
+def _inner_ranges(
+    found: list[CapturedRange],
+) -> dict[CapturedRange | None, list[CapturedRange]]:
+    """Return functions and classes by the range around them."""
+    inner: dict[CapturedRange | None, list[CapturedRange]] = {}
+    for scope in found:
+        if scope.kind in _INNER:
+            inner.setdefault(scope.outer, []).append(scope)
+    return inner
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
+
+
+def _fields(
+    maker: CapturedRange, targets: list[Node], inner: list[CapturedRange]
+) -> Iterator[CapturedRange]:
+    """Yield what a method assigns to its object, without the functions and classes in it."""
+    for node in targets:
+        at = node.start_byte
+        field = None if any(s.start <= at < s.end for s in inner) else _field(maker, node)
+        if field is not None:
+            yield field
+
+
+def _is_method(scope: CapturedRange) -> bool:
+    return scope.outer is not None and scope.outer.kind in TYPES
+
+
+def _field(maker: CapturedRange, node: Node) -> CapturedRange | None:
+    """Return the field that `self.name: type = …` at a node makes; its range ends before the value."""
+    access = node.parent
+    name = access.child_by_field_name("attribute") if access is not None else None
+    if access is None or name is None:
+        return None
+    annotation = access.parent.child_by_field_name("type") if access.parent is not None else None
+    end = (annotation or access).end_byte
+    scope = CapturedRange(DEF, "field", access.start_byte, end)
+    scope.outer = maker.outer
+    scope.name = (name.text or b"").decode("utf-8", "replace")
+    scope.name_start, scope.name_end = name.byte_range
+    return scope
