@@ -25,7 +25,7 @@ LINES = {
     "freshness": 1356,
     "git": 4469,
     "install": 1833,
-    "languages": 8430,
+    "languages": 8260,
     "lsp": 465,
     "maintenance": 1120,
     "mcp": 1238,
