@@ -23,6 +23,7 @@ FRONT = (
 """The commands of the front page; `gitindex help --all` has the rest."""
 GROUP_HELP = {
     "aliases": "`git fresh` and `git idx` for this user.",
+    "link": "Other local repositories that `--linked` asks, too.",
     "decide": "Answers to what the language leaves open about a file.",
     "pack": "Signed packs of facts, for other clones.",
     "semantic": "What SCIP indexers say of the code. Off until you set gitindex.semantic.",
@@ -115,6 +116,15 @@ mcp install | verbs.agents:install_client nojson
   Add the server to a client's configuration; the file as it was is kept beside it.
     --client | name ! @clients | claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.
     --dry-run | dry_run flag | Show what would be written, and write nothing.
+link add | verbs.link:add
+  Link another local repository: `--linked` asks it, too. Nothing is written into either.
+    * | folder ! <FOLDER> | A folder inside of it.
+link list | verbs.link:show
+  The linked repositories, their packages and whether their index is current.
+link remove | verbs.link:remove
+  Remove a link, by folder or name.
+    * | folder = <FOLDER> | Its folder or name.
+    --all | everything flag | Remove all links.
 lsp | verbs.agents:serve_editor norepo nojson
   The language server, for editors.
 web | verbs.web:show_page nojson

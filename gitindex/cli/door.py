@@ -126,6 +126,10 @@ def ask_and_print(
         answer = question.ask(here, params)
         if params.get("team") and question.team is not None:
             answer = _with_team(question, here, params, answer)
+        if params.get("linked") and question.team is not None:
+            from gitindex.questions.linked import add_linked
+
+            answer = add_linked(question, here, params, dict(answer))
     except GateClosed as closed:
         return print_closed(closed, as_json)
     return show_answer(question, params, as_json, answer)
@@ -183,6 +187,11 @@ def _code(question: Question, params: Params, answer: Any) -> int:
             return int(Exit.GATED)
         if answer["team"]["hits"]:
             return int(Exit.OK)
+    if params.get("linked"):
+        from gitindex.questions.linked import has_linked
+
+        if has_linked(question, answer):
+            return int(Exit.OK)
     if question.code is not None:
         return int(question.code(answer, params))
     fields = question.found.split()
@@ -218,6 +227,10 @@ def _print_text(question: Question, params: Params, answer: Any) -> None:
         answer = {**answer, "status": "ok"}
     said = print_lines(question.text(answer, ink))
     said += print_lines(team_lines(answer, params))
+    if "linked" in answer:
+        from gitindex.questions.linked import linked_lines
+
+        said += print_lines(linked_lines(question, answer, ink))
     if not said and sys.stderr.isatty():
         sys.stderr.write("gitindex: nothing found\n")
 

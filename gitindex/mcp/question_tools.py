@@ -19,6 +19,7 @@ from gitindex.mcp.dispatch import Answer, Arguments, McpTool
 from gitindex.mcp.server_state import ServerState
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
+from gitindex.questions.linked import add_linked, linked_lines
 from gitindex.questions.table import Param, Question, Wire, all_questions, wired
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView
@@ -31,7 +32,7 @@ COMMON = (
     wired("debug", "More hints in refusals.", "flag", wire=_HIDDEN),
 )
 OFFSET = wired("offset", "", "integer", most=10_000)
-SCOPE = wired("scope", choices=("team",))
+SCOPE = wired("scope", choices=("team", "linked"))
 
 
 def _arguments(*params: Param) -> tuple[Param, ...]:
@@ -77,7 +78,9 @@ def _run(question: Question, server: ServerState, values: Arguments) -> Answer:
     here = ServerHere(server, values, params.get("file", ""))
     with _debugged(here, values):
         answer: Answer = dict(question.ask(here, params))
-        if values.get("scope") and question.team is not None:
+        if values.get("scope") == "linked" and question.team is not None:
+            answer = add_linked(question, here, params, answer)
+        elif values.get("scope") and question.team is not None:
             from gitindex.sharing.team_questions import add_team  # lazily: most have no team
 
             kind, words = question.team(answer, params)
@@ -90,7 +93,9 @@ TEAM_HITS = 50
 
 def _text(question: Question, answer: Answer, values: Arguments) -> Iterator[str]:
     named = {param.name: values.get(param.wire_name) for param in question.params if param.wire}
-    return iter(question.text(answer, Ink(params={k: v for k, v in named.items() if v})))
+    ink = Ink(params={k: v for k, v in named.items() if v})
+    yield from question.text(answer, ink)
+    yield from linked_lines(question, answer, ink)
 
 
 class ServerHere(Here):

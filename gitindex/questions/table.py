@@ -191,6 +191,7 @@ AT = option("--at", "at", "Answer for this commit, tag or branch.", most=256, wi
 STAGED = option("--staged", "staged", "Answer for the tree that is staged.", "flag")
 STRICT = option("--strict", "strict", "Refuse to answer while a job runs.", "flag")
 TEAM = option("--team", "team", "Ask the team's other repositories, too.", "flag")
+LINKED = option("--linked", "linked", "Ask the linked local repositories, too.", "flag")
 JSON = option("--json", "as_json", "Print the structured answer.", "flag")
 REPO = option("--repo -C", "path", "A folder inside the work tree.", default=".")
 SYMBOL = argument(
@@ -215,7 +216,7 @@ def shell_params(one: Question | Command) -> list[Param]:
     known = {param.name for param in params}
     repo = REPO if one.short_repo else REPO._replace(flags=("--repo",))
     params += [_CHOICES[name] for name in one.trees.split() if name not in known]
-    return [*params, repo, *((TEAM,) if one.team else ()), JSON]
+    return [*params, repo, *((TEAM, LINKED) if one.team else ()), JSON]
 
 
 def find_question(words: Iterable[str]) -> Question | None:

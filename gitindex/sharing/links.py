@@ -1,0 +1,299 @@
+"""Links to other local repositories: kept in the store as the user's act, never in the repository.
+
+A reference crosses repositories by package identity: an import in one names a package that the other
+declares, and what it names is found in the other's tree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.errors import Exit, GitIndexError
+from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.ownership import check_owner
+from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.git.command import try_git
+from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.query.names.finder import Finder
+from gitindex.query.names.memory import Memory
+from gitindex.query.names.model import ECMA, Definition, FileNames, State
+from gitindex.query.references import USES
+from gitindex.sharing.packages import packages_of
+from gitindex.view.snapshot import GateClosed
+from gitindex.view.tree import TreeView
+
+MAX_LINKS = 32
+"""Linked repositories: each is opened for every answer that asks for them."""
+MAX_LOCK = 4 << 20
+"""Bytes of a lock file that are read."""
+FILE = "links.json"
+_LOCKS = ("uv.lock", "poetry.lock", "Cargo.lock", "package-lock.json", "go.mod", "requirements.txt")
+CALLS = (Use.CALL, Use.DECORATOR)
+_ECOSYSTEMS = {"python": "python", "go": "go", "rust": "cargo"} | dict.fromkeys(ECMA, "npm")
+
+UNANSWERED = (GitIndexError, GateClosed, OSError)
+"""What keeps one repository from answering: the others still do."""
+
+Row = dict[str, Any]
+
+
+def why_unanswered(error: BaseException) -> str:
+    """Return in one line why a repository has no answer."""
+    if isinstance(error, GateClosed):
+        return safe_text(error.envelope["message"])
+    message = error.message if isinstance(error, GitIndexError) else str(error)
+    return safe_text(message)
+
+
+def read_links(worktree: Worktree) -> list[str]:
+    """Return the roots of the linked repositories, as they were added."""
+    data = read_small(os.path.join(worktree.store, FILE))
+    try:
+        roots = json.loads(data) if data else []
+    except ValueError:
+        roots = None
+    if not isinstance(roots, list) or not all(isinstance(root, str) for root in roots):
+        hint = "`gitindex link remove --all`, then add them again"
+        raise GitIndexError("the list of linked repositories is damaged", hint)
+    return roots
+
+
+def add_link(worktree: Worktree, folder: str) -> str:
+    """Link a repository and return its root; refuses this one, and another user's."""
+    check_owner(worktree)
+    other = find_worktree(folder)
+    check_owner(other)
+    if other.common_dir == worktree.common_dir:
+        raise GitIndexError("a repository is not linked to itself", code=Exit.USAGE)
+    roots = read_links(worktree)
+    if other.root not in roots and len(roots) >= MAX_LINKS:
+        raise GitIndexError(f"at most {MAX_LINKS} repositories are linked", code=Exit.USAGE)
+    _write(worktree, [*roots, *([other.root] if other.root not in roots else [])])
+    return other.root
+
+
+def remove_link(worktree: Worktree, folder: str) -> str:
+    """Remove a link, by its folder or name, and return its root; all without a folder."""
+    check_owner(worktree)
+    if not folder:
+        _write(worktree, [])
+        return ""
+    roots = read_links(worktree)
+    named = [r for r in roots if r == os.path.realpath(folder)]
+    named = named or [r for r in roots if os.path.basename(r) == folder]
+    if len(named) != 1:
+        hint = "see `gitindex link list`"
+        raise GitIndexError(f"not linked: {safe_text(folder)}", hint, Exit.USAGE)
+    _write(worktree, [root for root in roots if root != named[0]])
+    return named[0]
+
+
+def _write(worktree: Worktree, roots: list[str]) -> None:
+    os.makedirs(worktree.store, mode=0o700, exist_ok=True)
+    write_atomic(os.path.join(worktree.store, FILE), json.dumps(roots).encode())
+
+
+class Package(NamedTuple):
+    """A package that a repository declares."""
+
+    ecosystem: str
+    name: str
+    folder: str
+
+
+class LinkedTree:
+    """One tree, its packages, and the names in it."""
+
+    def __init__(self, view: TreeView, memory: Memory | None = None) -> None:
+        self.view = view
+        self._memory = memory
+
+    @cached_property
+    def finder(self) -> Finder:
+        """The names of the tree."""
+        return Finder(self.view, self._memory)
+
+    @cached_property
+    def packages(self) -> list[Package]:
+        """The packages that its project files declare."""
+        commit = self.view.overlay.commit or self.view.overlay.tree
+        return [Package(*row) for row in packages_of(self.view.worktree, commit)]
+
+    def find(self, language: str, module: str, names: list[str]) -> list[Definition]:
+        """Return what an import of another repository names here; empty if that is none of ours."""
+        for package in self.packages if language in _ECOSYSTEMS else ():
+            if package.ecosystem == _ECOSYSTEMS[language] and _is_of(package, module, language):
+                home, inside = _inside(package, module, language, self._main(package))
+                if found := self._find(home, language, inside, names):
+                    return found
+        return [] if language in _ECOSYSTEMS else self._find("", language, module, names)
+
+    def _find(self, home: str, language: str, module: str, names: list[str]) -> list[Definition]:
+        """Return the definitions behind `module.name.member`, through re-exports and submodules."""
+        binder, project = self.finder.binder, self.finder.project
+        for at, name in enumerate(names):
+            item = Import(module, ((name, name),) if language == "rust" else (), 0, 0)
+            paths = project.tree.resolver.resolve(home, language, item)
+            here = binder.names.modules.exported(tuple(paths), name).definitions if paths else ()
+            if not here:
+                sources = filter(None, map(project.source, paths))
+                here = tuple(d for source in sources for d in source.children(-1, name))
+            if here:
+                found = list(here)
+                for member in names[at + 1 :]:
+                    members = binder.types.classes.members
+                    found = [m for d in found for m in members(d, member, False)[0]]
+                return found
+            module = f"{module}{'::' if language == 'rust' else '.'}{name}"
+        return []
+
+    def _main(self, package: Package) -> str:
+        """Return the file that an import of a package of npm reaches."""
+        if package.ecosystem != "npm":
+            return ""
+        raw = os.fsencode(os.path.join(package.folder, "package.json"))
+        try:
+            fields = json.loads(self.view.read([raw]).get(raw, b"{}"))
+            return str(fields.get("source") or fields.get("main") or "index")
+        except (ValueError, AttributeError, RecursionError):
+            return "index"
+
+
+def _is_of(package: Package, module: str, language: str) -> bool:
+    ends = {"python": ".", "rust": "::"}.get(language, "/")
+    return module == package.name or module.startswith(package.name + ends)
+
+
+def _inside(package: Package, module: str, language: str, main: str) -> tuple[str, str]:
+    """Return a file of a package and the import that one would write in it for a module of it."""
+    if language == "rust":
+        root = os.path.join(package.folder, "src/lib.rs")
+        return root, "crate" + module[len(package.name) :]
+    if language in ECMA:
+        rest = module[len(package.name) + 1 :] or main.removeprefix("./")
+        return os.path.join(package.folder, "package.js"), f"./{rest}"
+    return "", module
+
+
+class Crossing(NamedTuple):
+    """A place in one repository that uses a definition of another."""
+
+    path: str
+    place: Occurrence
+    definition: Definition
+
+
+def crossings(user: LinkedTree, definer: LinkedTree, name: str) -> Iterator[Crossing]:
+    """Yield the places of one tree that use definitions of a name in another."""
+    project = user.finder.project
+    places = dict(project.places(name))
+    for source in project.importing_name(name):  # under another name
+        aliases = {local for i in source.imports for there, local in i.names if there == name}
+        for alias in aliases - {name}:
+            more = project.places(alias, [source.path]).get(source.path, [])
+            places[source.path] = [*places.get(source.path, ()), *more]
+    project.load(places)
+    for source in filter(None, map(project.source, places)):
+        for place in places[source.path]:
+            origin = _origin(user.finder, source, place)
+            for definition in definer.find(source.language, *origin) if origin else ():
+                if definition.name == name:
+                    yield Crossing(source.path, place, definition)
+
+
+def _origin(user: Finder, source: FileNames, place: Occurrence) -> tuple[str, list[str]] | None:
+    """Return the module of another repository that a place takes a name from, and the names in it."""
+    if place.use == Use.IMPORT:
+        items = [i for i in source.imports if i.line <= place.line]
+        last = max((i.line for i in items), default=-1)
+        named = ((i, pair) for i in items if i.line == last for pair in i.names)
+        pairs = [(item, pair[0]) for item, pair in named if place.name in pair]
+        return _from(source, *pairs[0]) if pairs else None
+    at = user.project.offset(source.path, place.line, place.column)
+    chain = user.binder.receiver(source, at)[0]
+    parts = [part.name for part in chain or ()]
+    if any(part.called for part in chain or ()) or place.use == Use.DEFINITION:
+        return None
+    meaning = user.binder.meaning(source, place)
+    ours = [d for d in meaning.definitions if d.path != source.path or chain]
+    if ours or meaning.state in (State.LOCAL, State.KEY, State.MODULE):
+        return None
+    bindings = source.bindings.get(parts[0] if parts else place.name, ())
+    for item, there in bindings:
+        if not item.level and not item.module.startswith("."):
+            module, names = _from(source, item, there, parts[0] if parts else place.name)
+            return module, [*names, *parts[1:], *([place.name] if parts else [])]
+    return None
+
+
+def _from(source: FileNames, item: Import, there: str, local: str = "") -> tuple[str, list[str]]:
+    """Return the module of an import, and the name that it takes from it, if it takes one."""
+    if source.language == "java":
+        return item.module, [item.module.rpartition(".")[2]]
+    if there == item.module and local == item.module.partition(".")[0]:
+        return local, []  # `import a.b` binds `a`
+    whole = there in ("*", item.module) or source.language == "go"
+    return item.module, [] if whole else [there]
+
+
+def crossing_rows(user: LinkedTree, found: Iterable[Crossing]) -> list[Row]:
+    """Return places in another repository, by path and line, with their code."""
+    rows = {}
+    for one in found:
+        text = user.finder.project.span(one.path, one.place.line, one.place.line).strip()
+        rows[one.path, one.place.line, one.place.column] = {
+            **path_fields(os.fsencode(one.path)),
+            "line": one.place.line + 1,
+            "column": one.place.column + 1,
+            "use": USES[one.place.use],
+            "text": safe_text(text[:240]),
+            "tier": "package",
+            "of": f"{safe_text(one.definition.path)}:{one.definition.line + 1}",
+        }
+    return [rows[key] for key in sorted(rows)]
+
+
+def definition_row(definition: Definition) -> Row:
+    """Return a definition in another repository that is used here."""
+    return {
+        **path_fields(os.fsencode(definition.path)),
+        "line": definition.line + 1,
+        "kind": definition.kind,
+        "qualifiedName": definition.qualified,
+        "signature": definition.signature,
+    }
+
+
+def locked_tag(home: TreeView, other: LinkedTree) -> str:
+    """Return the tag of another repository whose version a lock file here names; empty if there is none."""
+    raw = [os.fsencode(name) for name in _LOCKS]
+    texts = [data[:MAX_LOCK].decode("utf-8", "replace") for data in home.read(raw).values()]
+    names = [package.name for package in other.packages if package.folder.count("/") < 2]
+    for name in dict.fromkeys(names):
+        for version in (v for text in texts for v in _versions(text, name)):
+            for tag in (version, f"v{version.removeprefix('v')}", f"{name}-{version}"):
+                ref = f"refs/tags/{tag}^{{commit}}"
+                if not try_git(
+                    other.view.worktree.root, "rev-parse", "-q", "--verify", ref
+                ).returncode:
+                    return tag
+    return ""
+
+
+def _versions(text: str, package: str) -> Iterator[str]:
+    """Yield the version of a package in the text of a lock file."""
+    name = re.escape(package).replace("_", "[-_]")
+    forms = (
+        rf'name = "{name}"\r?\nversion = "([\w.+-]+)"',
+        rf'"node_modules/{name}": \{{\s*"version": "([\w.+-]+)"',
+        rf"(?m)^\s*(?:require )?{name} (v[\w.+-]+)",
+        rf"(?mi)^{name}==([\w.+-]+)",
+    )
+    for form in forms:
+        yield from (match[1] for match in re.finditer(form, text))
