@@ -52,8 +52,7 @@ def add_linked(question: Question, here: Here, params: Params, answer: Answer) -
 @contextmanager
 def _open(here: Here, home: LinkedTree, root: str) -> Iterator[tuple[LinkedTree, str]]:
     """Open a linked repository: the files as they are, or the tag whose version a lock file here names."""
-    from gitindex.base.ownership import check_owner
-    from gitindex.base.worktree import find_worktree
+    from gitindex.base.worktree import check_owner, find_worktree
     from gitindex.sharing.links import LinkedTree, locked_tag
     from gitindex.view.tree import NOW, TreeChoice, open_tree
 
@@ -120,7 +119,7 @@ def linked_lines(question: Question, answer: Mapping[str, Any], ink: Ink) -> Ite
             continue
         at = f"@{safe_text(row['tag'])}" if "tag" in row else ""
         there = Ink(
-            ink.width, ink.color, ink.asked, partial(os.path.join, f"{row['repository']}{at}")
+            ink.width, ink.color, ink.params, partial(os.path.join, f"{row['repository']}{at}")
         )
         yield from _place_lines(row, there) if row.get("tier") else question.text(row, there)
         state = row["freshness"]["state"]

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
-from gitindex.base.ownership import check_owner
-from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.git.command import try_git
 from gitindex.languages.facts import Import, Occurrence, Use
+from gitindex.query.impact.standing import imports_at
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import ECMA, Definition, FileNames, State
@@ -210,26 +210,24 @@ def crossings(user: LinkedTree, definer: LinkedTree, name: str) -> Iterator[Cros
 def _origin(user: Finder, source: FileNames, place: Occurrence) -> tuple[str, list[str]] | None:
     """Return the module of another repository that a place takes a name from, and the names in it."""
     if place.use == Use.IMPORT:
-        items = [i for i in source.imports if i.line <= place.line]
-        last = max((i.line for i in items), default=-1)
-        named = ((i, pair) for i in items if i.line == last for pair in i.names)
-        pairs = [(item, pair[0]) for item, pair in named if place.name in pair]
-        return _from(source, *pairs[0]) if pairs else None
+        return next((_from(source, *one) for one in imports_at(source, place)), None)
     at = user.project.offset(source.path, place.line, place.column)
-    chain = user.binder.receiver(source, at)[0]
-    parts = [part.name for part in chain or ()]
-    if any(part.called for part in chain or ()) or place.use == Use.DEFINITION:
+    chain = user.binder.receiver(source, at)[0] or ()
+    if any(part.called for part in chain) or _is_ours(user, source, place, bool(chain)):
         return None
-    meaning = user.binder.meaning(source, place)
-    ours = [d for d in meaning.definitions if d.path != source.path or chain]
-    if ours or meaning.state in (State.LOCAL, State.KEY, State.MODULE):
-        return None
-    bindings = source.bindings.get(parts[0] if parts else place.name, ())
-    for item, there in bindings:
+    first, *rest = (*(part.name for part in chain), place.name)
+    for item, there in source.bindings.get(first, ()):
         if not item.level and not item.module.startswith("."):
-            module, names = _from(source, item, there, parts[0] if parts else place.name)
-            return module, [*names, *parts[1:], *([place.name] if parts else [])]
+            module, names = _from(source, item, there, first)
+            return module, [*names, *rest]
     return None
+
+
+def _is_ours(user: Finder, source: FileNames, place: Occurrence, member: bool) -> bool:
+    """Return whether a place means something of its own tree, not what an import of its file binds."""
+    meaning = user.binder.meaning(source, place)
+    here = place.use == Use.DEFINITION or meaning.state in (State.LOCAL, State.KEY, State.MODULE)
+    return here or any(d.path != source.path or member for d in meaning.definitions)
 
 
 def _from(source: FileNames, item: Import, there: str, local: str = "") -> tuple[str, list[str]]:

@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 3101,  # system.py: what eleven modules did with POSIX, in one
-    "cli": 3110,
+    "cli": 3176,  # link add, list, remove
     "edit": 1270,
     "extract": 1805,
     "filestate": 1745,
@@ -29,17 +29,17 @@ LINES = {
     "lsp": 465,
     "maintenance": 1120,
     "mcp": 1238,
-    "questions": 5201,
-    "query": 20190,
+    "questions": 5337,
+    "query": 19410,
     "refresh": 3980,
     "semantic": 2752,
-    "sharing": 2760,
+    "sharing": 3041,  # links: questions over several local repositories
     "store": 5600,
     "view": 1339,
     "web": 3673,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 50
+COMPLEX_FUNCTIONS = 27
 # The same for functions with more parameters, and for modules that import each other in a circle.
 WIDE_FUNCTIONS = 5
 CYCLIC_MODULES = 10

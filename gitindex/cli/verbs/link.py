@@ -7,8 +7,7 @@ from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.ownership import check_owner
-from gitindex.base.worktree import find_worktree
+from gitindex.base.worktree import check_owner, find_worktree
 from gitindex.cli.printing import CommandReply
 from gitindex.sharing import links
 from gitindex.view.tree import NOW, open_tree

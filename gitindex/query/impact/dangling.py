@@ -411,12 +411,14 @@ def _misfits_of(change: TreeChange, old: Definition, new: Definition) -> Iterato
     if owner is not None and change.after.binder.is_member(new):
         ways.insert(0, (before[1:], after[1:]))  # through an instance, or through its class
     signature = " ".join(new.signature.split())
-    for site in change.after.sites([target]):
-        if site.use != Use.CALL or site.tier not in SURE:
-            continue
+    for site in filter(_is_sure_call, change.after.sites([target])):
         call = read_call(*_arguments(change.after.project, site))
         if why := _new_misfit(call, ways):
             yield Misfit(site.path, site.line, site.column, new.name, why, signature)
+
+
+def _is_sure_call(site: Site) -> bool:
+    return site.use == Use.CALL and site.tier in SURE
 
 
 def _new_misfit(

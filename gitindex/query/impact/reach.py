@@ -325,7 +325,7 @@ class _CallerWalk:
             following: list[tuple[Finder, Definition]] = []
             for finder, definition in ring:
                 users = self._users(finder, definition, distance)
-                whole = whole and _are_all(users, definition, distance)
+                whole &= _are_all(users, definition, distance)
                 following += ((after, d) for d in self._unseen(users or (), seen, distance))
             ring = following
         return self._reached and whole

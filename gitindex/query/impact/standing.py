@@ -170,7 +170,7 @@ class Judge:
         return any(not self._project.resolve(source, item) for item in stars)
 
     def _import(self, source: FileNames, place: Occurrence) -> Standing:
-        items = _imports_at(source, place)
+        items = imports_at(source, place)
         if source.language == "rust" and items:
             return self._rust(source, place, [(item, place.name) for item, _ in items])
         if not items or source.language not in STRICT:
@@ -306,7 +306,7 @@ class Judge:
         return UNSURE if any(s.origin.family == source.origin.family for s in kin) else BROKEN
 
 
-def _imports_at(source: FileNames, place: Occurrence) -> list[tuple[Import, str]]:
+def imports_at(source: FileNames, place: Occurrence) -> list[tuple[Import, str]]:
     """Return the imports of a statement that bind or take the name at a place, and what they take."""
     line = max((item.line for item in source.imports if item.line <= place.line), default=-1)
     items = [item for item in source.imports if item.line == line]

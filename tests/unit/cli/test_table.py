@@ -73,7 +73,7 @@ def test_one_new_file_is_a_question_at_every_door(
     said = capsys.readouterr().out
     assert "  lines    How many lines a file has." in said
     assert "-x, --times N" in said
-    assert complete.offers([], "lin") == ["lines"]
+    assert complete.offers([], "line") == ["lines"]
     assert complete.offers(["lines"], "--t") == ["--times", "--team"][:1]
     assert complete.offers(["lines"], "a") == ["a.py"]
     assert ".SS gitindex lines [OPTIONS] {FILE}" in manual_page()
