@@ -26,7 +26,7 @@ from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.observation import Observation
 from gitindex.freshness.status_file import StatusRecord, read_pack_note, status_fields
 from gitindex.freshness.verdict import Verdict
-from gitindex.git.hook_switch import is_enabled
+from gitindex.git.settings import is_enabled
 
 if TYPE_CHECKING:
     from typing import Any

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gitindex.freshness.marker import CompletionMarker
     from gitindex.freshness.stamp import Stamp, StoreIdentity
-    from gitindex.git.look_memory import Probe
+    from gitindex.git.status_cache import Probe
 
 ATTEMPTS = 5
 DAMAGED = "the store is damaged"

@@ -14,7 +14,7 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import Observation, observe
 from gitindex.freshness.status_file import PackNote, read_pack_note
 from gitindex.freshness.verdict import NEVER, Verdict, judge
-from gitindex.git.hook_switch import is_enabled
+from gitindex.git.settings import is_enabled
 
 if TYPE_CHECKING:
     from gitindex.freshness.observation import Progress

@@ -8,7 +8,8 @@ Conversions: under a filter driver, an ident or an encoding, in force or removed
 other bytes than the blob and git calls the file clean. Answers show the disk, so such files are
 overlaid, whatever attribute explains them; no filter runs for it. The runner compares each file once
 with its blob and records the stat data and the result; a reader compares only what is in no record.
-Where nothing can convert content but line ends, a file as long as its blob is as its blob.
+Where nothing can convert content but line ends, a file as long as its blob is as its blob. A file that
+differs in line ends alone counts as its blob: lines are the same, and `grep` reads the disk.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ MAX_FILTERED = 2_000
 PATHS_AT_ONCE = 200
 """Names in one command line: of the longest paths they take 800 kB of the system's 2 MB."""
 FEW = 64
-"""Up to this many files are read instead of asking git for the sizes of their blobs, which takes a
-process. As many with other line ends are overlaid; if a whole tree has them, it counts as its blobs:
-their lines are the same up to the carriage return."""
+"""Up to this many files are read instead of asking git for the sizes of their blobs: a process."""
 MAX_OLD = 2
 """Records for each entry of the index from which those of other indexes are dropped."""
 MAX_RECORD = 1 << 28
@@ -94,6 +93,11 @@ class ComparedFiles(NamedTuple):
     def is_of(self, checksum: bytes) -> bool:
         """Was the record made from the index with this checksum?"""
         return len(checksum) == CHECKSUM and any(checksum) and self.checksum == checksum
+
+    def of(self, entries: list[ComparedEntry]) -> dict[bytes, int]:
+        """Return what is recorded of some entries."""
+        known = self.results
+        return {entry.key: known[entry.key] for entry in entries if entry.key in known}
 
     @property
     def has_others(self) -> bool:
@@ -197,13 +201,14 @@ def note_compared(worktree: Worktree, digits: int) -> None:
     if len(sizes) > MAX_OLD * probe.entries:
         sizes &= frozenset(entry.key[SIZE:] for entry in entries)
     by_bytes = may_convert(worktree, probe, record, ())
-    known = {e.key: record.results[e.key] for e in entries if e.key in record.results}
-    new = [e for e in entries if e.key not in known and (by_bytes or e.key[SIZE:] not in sizes)]
-    results = known | compare(worktree, new)
+    results = record.of(entries)
+    known = frozenset() if by_bytes else sizes
+    new = [e for e in entries if e.key not in results and e.key[SIZE:] not in known]
+    results |= compare(worktree, new)
     if not by_bytes and _OTHER not in results.values():
         # Sizes will do: they are true for every file, and survive a change of times.
-        sizes |= {key[SIZE:] for key, result in results.items() if result == _ALIKE}
-        results = {key: result for key, result in results.items() if result != _ALIKE}
+        alike, results = _split(results)
+        sizes |= alike
     if identity_of(index_of(worktree)) != before:
         return  # git is at work: the next run will do
     data = add_checksum(b"".join(sorted(sizes)))
@@ -212,31 +217,29 @@ def note_compared(worktree: Worktree, digits: int) -> None:
     write_atomic(record_file(worktree), noted, durable=False)
 
 
+def _split(results: dict[bytes, int]) -> tuple[frozenset[bytes], dict[bytes, int]]:
+    """Return sizes and ids of files that are their blobs, and the results of the other files."""
+    alike = frozenset(key[SIZE:] for key, result in results.items() if result == _ALIKE)
+    return alike, {key: result for key, result in results.items() if result != _ALIKE}
+
+
 def _converted(
     worktree: Worktree, probe: IndexProbe, untracked: Iterable[bytes]
 ) -> tuple[list[bytes], int]:
     """Return paths whose bytes are not their blob's text, and how many files were not compared."""
     record = read_compared(worktree, probe.id_bytes)
     by_bytes = may_convert(worktree, probe, record, untracked)
-    if not by_bytes and record.is_of(probe.checksum) and not record.results:
+    if not by_bytes and record.is_of(probe.checksum):
         return [], 0
     entries = probe.beyond(frozenset() if by_bytes else read_sizes(worktree, probe.id_bytes))
-    results = {e.key: record.results[e.key] for e in entries if e.key in record.results}
-    if by_bytes:  # git may have read a file whose times are others: filtered, it was as its blob
-        results = {
-            e.key: results[e.key] for e in entries if e.key in results and _is_as_noted(worktree, e)
-        }
+    # Git may have read a file whose times are others: filtered, it was as its blob.
+    results = record.of(list(filter(_is_as_noted(worktree), entries)) if by_bytes else entries)
     new = [entry for entry in entries if entry.key not in results]
     if not by_bytes and len(new) > FEW:
         new = _of_other_size(worktree, new)
     results |= compare(worktree, new[:MAX_COMPARED])
-    shown = (_OTHER, _TEXT) if _count(results, _TEXT) <= FEW else (_OTHER,)
-    paths = [entry.path for entry in entries if results.get(entry.key) in shown]
+    paths = [entry.path for entry in entries if results.get(entry.key) == _OTHER]
     return paths, max(0, len(new) - MAX_COMPARED)
-
-
-def _count(results: dict[bytes, int], result: int) -> int:
-    return sum(found == result for found in results.values())
 
 
 def may_convert(
@@ -261,19 +264,22 @@ def may_convert(
     return any(not setting.startswith(b"filter.lfs.") for setting in settings)
 
 
-def _is_as_noted(worktree: Worktree, entry: ComparedEntry) -> bool:
-    """Does a file have the stat data that git's index has of it?"""
-    try:
-        now = os.lstat(os.path.join(os.fsencode(worktree.root), entry.path))
-    except OSError:
-        return False
-    times = (now.st_ctime_ns, now.st_mtime_ns)
-    stat = b"".join(
-        (t // SECOND & 0xFFFFFFFF).to_bytes(4) + (t % SECOND).to_bytes(4) for t in times
-    )
-    inode, size = now.st_ino & 0xFFFFFFFF, now.st_size & 0xFFFFFFFF
-    same = entry.key.startswith(stat) and entry.key[20:24] == inode.to_bytes(4)
-    return same and entry.size == size
+def _is_as_noted(worktree: Worktree) -> Callable[[ComparedEntry], bool]:
+    """Return whether a file has the stat data that git's index has of it."""
+    root = os.fsencode(worktree.root)
+
+    def is_as_noted(entry: ComparedEntry) -> bool:
+        try:
+            now = os.lstat(os.path.join(root, entry.path))
+        except OSError:
+            return False
+        numbers = (*divmod(now.st_ctime_ns, SECOND), *divmod(now.st_mtime_ns, SECOND))
+        times = b"".join((number & 0xFFFFFFFF).to_bytes(4) for number in numbers)
+        inode, size = now.st_ino & 0xFFFFFFFF, now.st_size & 0xFFFFFFFF
+        same = entry.key.startswith(times) and entry.key[20:24] == inode.to_bytes(4)
+        return same and entry.size == size
+
+    return is_as_noted
 
 
 def compare(worktree: Worktree, entries: list[ComparedEntry]) -> dict[bytes, int]:
@@ -324,26 +330,30 @@ def edited_paths(
         return [], []
     from gitindex.base.confined_read import ConfinedRoot  # lazily: mostly there is nothing to read
 
-    differ: list[UncheckedEntry] = []
+    differ: list[bytes] = []
     unclear: list[UncheckedEntry] = []
     root = os.fsencode(worktree.root)
-    folders: dict[bytes, bool] = {}  # a sparse checkout omits whole ones
     with ConfinedRoot(worktree.root) as disk:
-        for entry in unchecked:
-            folder = os.path.dirname(entry.path)
-            if entry.may_miss and folder not in folders:
-                folders[folder] = os.path.isdir(os.path.join(root, folder))
-            if entry.mode == GITLINK or (entry.may_miss and not folders[folder]):
-                continue
+        for entry in _present(root, unchecked):
             oid = _oid_on_disk(disk, os.path.join(root, entry.path), entry)
-            if oid != entry.oid:
-                (unclear if oid else differ).append(entry)
-    differ += [entry for entry in unclear if entry.mode == LINK]
-    edited = [entry.path for entry in differ]
-    files = [entry for entry in unclear if entry.mode != LINK]
-    edited += _filtered_otherwise(worktree, files)
-    converted = [entry.path for entry in files if entry.path not in edited]
-    return edited + _other_modes(worktree, unchecked), converted
+            if oid is None or (oid != entry.oid and entry.mode == LINK):
+                differ.append(entry.path)
+            elif oid != entry.oid:
+                unclear.append(entry)
+    differ += _filtered_otherwise(worktree, unclear)
+    converted = [entry.path for entry in unclear if entry.path not in differ]
+    return differ + _other_modes(worktree, unchecked), converted
+
+
+def _present(root: bytes, unchecked: list[UncheckedEntry]) -> Iterator[UncheckedEntry]:
+    """Yield files but those in folders that a sparse checkout omits as a whole."""
+    folders: dict[bytes, bool] = {}
+    for entry in unchecked:
+        folder = os.path.dirname(entry.path)
+        if entry.may_miss and folder not in folders:
+            folders[folder] = os.path.isdir(os.path.join(root, folder))
+        if entry.mode != GITLINK and folders.get(folder, True):
+            yield entry
 
 
 def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[bytes]:

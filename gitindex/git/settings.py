@@ -4,10 +4,56 @@ from __future__ import annotations
 
 import os
 
+from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import try_git
+from gitindex.git.command import clean_env, git_program, try_git
+from gitindex.git.config_files import may_be_anywhere, own_files, user_files
+
+
+def is_enabled(worktree: Worktree) -> bool:
+    """Return the current setting in git. Unset or unreadable means enabled."""
+    if not may_be_anywhere(b"gitindex", worktree, git_program(clean_env())):
+        return True  # saves a git process at every prompt
+    answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
+    return answer.output.strip() != b"false"
+
+
+def note_switch(worktree: Worktree) -> bool:
+    """Return the current setting, and update the hooks' note. For writers only."""
+    newest = _newest(worktree)
+    enabled = is_enabled(worktree)
+    if os.path.isdir(worktree.store):
+        _note(_note_path(worktree), enabled, newest)
+    return enabled
+
+
+def _note(path: str, enabled: bool, newest: int) -> None:
+    try:
+        if enabled:
+            remove(path)
+        else:
+            write_atomic(path, b"gitindex.enabled is false\n", durable=False)
+            os.utime(path, ns=(newest, newest))
+    except OSError:
+        return  # without the note a hook starts a runner, which asks git
+
+
+def _newest(worktree: Worktree) -> int:
+    """Return the modification time of the newest configuration file that a hook checks."""
+    times = [0]
+    for path in (*own_files(worktree), *user_files()):
+        try:
+            times.append(os.stat(path).st_mtime_ns)
+        except OSError:
+            continue
+    return max(times)
+
+
+def _note_path(worktree: Worktree) -> str:
+    return os.path.join(worktree.store, f"off.{worktree.id}")
+
 
 YES = ("true", "yes", "on", "1")
 USER_SCOPES = ("global", "system")

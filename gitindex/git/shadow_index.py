@@ -1,20 +1,89 @@
 """A copy of git's index for readers: with it git lists only changed folders, and re-reads no file.
 
-The runner lets git refresh the copy and add its untracked cache. The copy is used as long as git's
-index has the same entries, by its checksum or entry by entry; else git checks everything. Why that
-is safe: docs/internals.md, "The shadow of git's index".
+The runner lets git refresh the copy and add its untracked cache, when nothing waits and without its
+lock; several at once do no harm. Where the index differs from the copy in a few entries, git changes
+those and checks no other file. The copy is used as long as git's index has the same entries, by its
+checksum or entry by entry; else git checks everything. Why that is safe: docs/internals.md, "The shadow
+of git's index".
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
+from collections.abc import Iterator
 
-from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum
+from gitindex.base.atomic_file import add_checksum, read_small, remove, strip_checksum, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.system import mounts
 from gitindex.base.worktree import Worktree
+from gitindex.git.command import HARDENING, clean_env, git_program, run_program
+from gitindex.git.index_file import (
+    SECOND,
+    IndexChange,
+    Unreadable,
+    changes_between,
+    digest_of,
+    stamps_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+TRUSTED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
+"""File systems whose folders reliably change times and inode when an entry comes or goes."""
+MAPPED = TRUSTED - {"tmpfs"}
+"""Those of them where a write through a memory mapping changes the times of the file."""
+_LONG_AGO = 1_000_000_000
+UNKNOWN_SECONDS = 600.0
+"""Age from which a file counts as read where no time of access is kept."""
+
+
+def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
+    """Is the whole work tree on one file system of these kinds?"""
+    mounted = mounts()
+    if mounted is None:
+        return False  # not Linux
+    here, best, kind = os.fsencode(root), b"", ""
+    for place, its_kind in mounted:
+        if place.startswith(here + b"/"):
+            return False
+        within = place == b"/" or here == place or here.startswith(place + b"/")
+        if within and len(place) >= len(best):
+            best, kind = place, its_kind
+    return kind in kinds
+
+
+def write_unread(path: str, data: bytes) -> None:
+    """Replace a file that `was_read` is asked about: its times are so old that any access is later."""
+    write_atomic(path, data, durable=False)
+    os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
+
+
+def was_read(path: str) -> bool:
+    """Was a file read since it was written? Also true if it is missing, or if the file system cannot
+    tell and ten minutes have passed: whoever asks may do as much again.
+
+    Only of files by `write_unread`. Linux notes the first access after a change (`relatime`), unless
+    it is told not to.
+    """
+    try:
+        found = os.stat(path)
+        if os.statvfs(path).f_flag & os.ST_NOATIME:
+            return abs(time.time() - found.st_ctime) >= UNKNOWN_SECONDS
+    except (OSError, AttributeError):
+        return True
+    return found.st_atime_ns > found.st_mtime_ns
+
+
+def read_unnoticed(path: str) -> bytes:
+    """Return the content of a file by `write_unread`: afterwards it was read as little as before."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOATIME", 0))
+    with open(fd, "rb") as file:
+        return file.read()
+
 
 SETTINGS = (
     "-c",
@@ -47,15 +116,12 @@ class ShadowRecord(NamedTuple):
     checksum: str  # of the index it was made from
     id_bytes: int
     digest: str  # of the entries of that index
-    doubtful: (
-        int  # files that git reads again with that index: changed in its second, or never looked at
-    )
+    doubtful: int  # files that git reads again with that index: changed in its second, or unseen
     unsure: int  # files that git reads again with the copy: changed since it looked at all of them
-    unasked: int  # updates of the copy since somebody asked for it
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return add_checksum(" ".join(map(str, (*self[:6], *self.identity))).encode())
+        return add_checksum(" ".join(map(str, (*self[:5], *self.identity))).encode())
 
 
 def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
@@ -79,13 +145,12 @@ def read_note(
         checksum, id_bytes, digest, *rest = (
             (strip_checksum(read(worktree.shadow)) or b"").decode().split()
         )
-        doubtful, unsure, unasked, *identity = map(int, rest)
+        doubtful, unsure, *identity = map(int, rest)
     except (OSError, ValueError):
         return None
     if identity_of(copy_of(worktree)) != tuple(identity):
         return None
-    counts = doubtful, unsure, unasked
-    return ShadowRecord(checksum, int(id_bytes), digest, *counts, tuple(identity))
+    return ShadowRecord(checksum, int(id_bytes), digest, doubtful, unsure, tuple(identity))
 
 
 def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
@@ -103,8 +168,10 @@ def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
 
 def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
     """Has git rewritten its index with nothing but new stat data?"""
-    from gitindex.git.index_contents import digest_of  # lazily: most callers do not need it
-    from gitindex.git.index_file import Unreadable
+    from gitindex.git.index_file import (
+        Unreadable,
+        digest_of,  # lazily: most callers do not need it
+    )
 
     try:
         with open(index_of(worktree), "rb") as file:
@@ -134,3 +201,197 @@ def index_of(worktree: Worktree) -> str:
 def copy_of(worktree: Worktree) -> str:
     """Return the path of the copy."""
     return f"{worktree.shadow}.index"
+
+
+LEAST_BYTES = 1 << 15
+"""Size of an index below which git is fast without a copy."""
+MAX_CHANGES = 128
+"""Entries that may come into a copy before git looks at all files again: it reads these at every look."""
+MAX_NAMES = 32_000
+"""Bytes of their names: they must fit into a pipe."""
+UNASKED_BYTES = 3 << 19
+"""Size of an index up to which the copy is always kept, so that `status` costs the same whoever asked
+last: that takes at most about 50 ms. Above it, an update waits until somebody has asked."""
+
+
+def keep_shadow_index(worktree: Worktree) -> None:
+    """Make or update the copy, if it is due."""
+    if is_due(worktree):
+        note = read_note(worktree, read_unnoticed)
+        if note is None or not update_shadow_index(worktree, note):
+            refresh_shadow_index(worktree)
+
+
+def is_due(worktree: Worktree) -> bool:
+    """Is the copy missing or out of date, and worth its cost?"""
+    if not is_large(worktree):
+        return False
+    if _index_size(worktree) > UNASKED_BYTES and not _is_asked_for(worktree):
+        return False
+    note = read_note(worktree, read_unnoticed)
+    is_current = note is not None and has_checksum(worktree, note)
+    return not is_current and is_trusted(worktree.root)
+
+
+def update_shadow_index(worktree: Worktree, note: ShadowRecord) -> bool:
+    """Give the copy the entries of the current index. False if that is not possible.
+
+    The changed entries come without stat data, so git reads these files at every look; all others
+    are as safe as before, because the copy keeps its time.
+    """
+    data, _ = _read_index(worktree)
+    if not any(data[-CHECKSUM:]):
+        return False
+    with open(copy_of(worktree), "rb") as file:
+        if identity_from(os.fstat(file.fileno())) != note.identity:
+            return False  # another process has replaced it
+        copy = file.read()
+    changes = changes_between(copy, data, note.id_bytes, MAX_CHANGES - note.unsure)
+    if changes is None or sum(len(change.path) for change in changes) > MAX_NAMES:
+        return False
+    digest = digest_of(data, note.id_bytes)
+    began = note.identity[1]
+    with _temporary(worktree) as temp:
+        _write(temp, copy)
+        os.utime(temp, ns=(began, began))
+        if not _change_entries(worktree, temp, changes):
+            return False
+        with open(temp, "rb") as file:
+            if digest_of(file.read(), note.id_bytes) != digest:
+                return False
+        os.utime(temp, ns=(began, began))
+        identity = _put_in_place(temp, copy_of(worktree))
+    checksum, unsure = data[-CHECKSUM:].hex(), note.unsure + len(changes)
+    # Git has checked all files for its own index: none of it is doubtful.
+    made = ShadowRecord(checksum, note.id_bytes, digest, 0, unsure, identity)
+    write_unread(worktree.shadow, made.render())
+    return True
+
+
+def refresh_shadow_index(worktree: Worktree) -> None:
+    """Make a copy of the current index for later readers; git looks at all files."""
+    note = read_note(worktree)
+    if note is not None and has_checksum(worktree, note):
+        return
+    remove(worktree.shadow)
+    data, modified = _read_index(worktree)
+    checksum = data[-CHECKSUM:]
+    if len(data) < LEAST_BYTES or not any(checksum) or not is_trusted(worktree.root):
+        remove(copy_of(worktree))
+        return
+    with _temporary(worktree) as temp:
+        began = _write(temp, data)
+        # By the index's time git decides which entries may have changed since it checked them.
+        os.utime(temp, ns=(modified, modified))
+        id_bytes = _id_bytes(data)
+        if not _refresh(worktree, temp) or _is_blurred(temp, began // SECOND, id_bytes):
+            return
+        # Later changes have a later time: git does not trust those entries.
+        os.utime(temp, ns=(began, began))
+        identity = _put_in_place(temp, copy_of(worktree))
+    digest = digest_of(data, id_bytes)
+    written = modified // SECOND
+    doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
+    made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, 0, identity)
+    write_unread(worktree.shadow, made.render())
+
+
+@contextlib.contextmanager
+def _temporary(worktree: Worktree) -> Iterator[str]:
+    """The name of a new file beside the copy, removed if it was not renamed."""
+    folder, name = os.path.split(copy_of(worktree))
+    temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
+    try:
+        yield temp
+    finally:
+        remove(temp)
+
+
+def is_large(worktree: Worktree) -> bool:
+    """Is git's index large enough for a copy? Git reads a small one fast."""
+    return _index_size(worktree) >= LEAST_BYTES
+
+
+def _index_size(worktree: Worktree) -> int:
+    try:
+        return os.stat(index_of(worktree)).st_size
+    except OSError:
+        return 0
+
+
+def _is_asked_for(worktree: Worktree) -> bool:
+    """Has a reader looked for the copy since the last one was made? A new one costs git a look at all
+    files, an update a tenth of it.
+
+    The first copy of the main worktree is made at once; of others, of which there may be many, when
+    somebody asks there: an empty record waits for it.
+    """
+    if worktree.id != "main" and not os.path.exists(worktree.shadow):
+        write_unread(worktree.shadow, b"")
+    return was_read(worktree.shadow)
+
+
+def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
+    """Rename a file and return its new identity, even if another process replaces it."""
+    fd = os.open(temp, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.replace(temp, name)
+        return identity_from(os.fstat(fd))
+    finally:
+        os.close(fd)
+
+
+def _refresh(worktree: Worktree, index: str) -> bool:
+    """Let git check everything and write the result into this index, under its own lock."""
+    look = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
+    return _run_with(worktree, index, look)
+
+
+def _change_entries(worktree: Worktree, index: str, changes: list[IndexChange]) -> bool:
+    """Let git change entries of this index; it forgets which new files their folders have."""
+    lines = b"".join(b"%o %s %d\t%s\0" % (c.mode, c.oid.encode(), c.stage, c.path) for c in changes)
+    return _run_with(worktree, index, ("update-index", "-z", "--index-info"), lines)
+
+
+def _run_with(worktree: Worktree, index: str, words: tuple[str, ...], stdin: bytes = b"") -> bool:
+    """Let git work on this index instead of its own, and write it."""
+    env = clean_env(worktree.root) | {"GIT_INDEX_FILE": index}
+    env["GIT_OPTIONAL_LOCKS"] = "1"
+    hardening = [word for word in HARDENING if word != "--no-optional-locks"]
+    argv = [git_program(env), "-C", worktree.root, *hardening, *SETTINGS, *words]
+    return run_program(argv, env, stdin).returncode == 0
+
+
+def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
+    """Was a time set back in the second of the check? Git compares seconds and may miss edits."""
+    with open(index, "rb") as file:
+        seen = stamps_of(file.read(), id_bytes)
+        return any(modified < second <= changed for changed, modified in seen)
+
+
+def _id_bytes(data: bytes) -> int:
+    """Return the length of the ids in an index: with the wrong one it cannot be parsed."""
+    for length in (20, 32):
+        with contextlib.suppress(Unreadable):
+            digest_of(data, length)
+            return length
+    raise Unreadable
+
+
+def _read_index(worktree: Worktree) -> tuple[bytes, int]:
+    """Return git's index and its modification time; empty if it is missing or too large."""
+    try:
+        with open(index_of(worktree), "rb") as file:
+            found = os.fstat(file.fileno())
+            return file.read() if found.st_size <= MAX_BYTES else b"", found.st_mtime_ns
+    except FileNotFoundError:
+        return b"", 0
+
+
+def _write(path: str, data: bytes) -> int:
+    """Write a new file; return its time in whole seconds, by the file system's clock."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(fd, "wb") as file:
+        began = os.fstat(fd).st_mtime_ns
+        file.write(data)
+    return began - began % SECOND  # not every file system is finer

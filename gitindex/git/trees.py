@@ -78,22 +78,29 @@ def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry
             was, now = listings.get(before, {}), listings.get(after, {})
             others = {name for name, _ in was.items() ^ now.items()}
             count += len(others)
-            if count > MAX_ENTRIES:
-                if old != NO_TREE or not prefix:
-                    raise TooManyPaths(f"more than {MAX_ENTRIES} paths differ between two trees")
-                count -= len(others)  # a smaller folder may still fit
-                yield prefix[:-1], Entry(prefix[:-1], TREE, after)
+            if count <= MAX_ENTRIES:
+                yield from _compare_folder(prefix, was, now, others, todo)
                 continue
-            for name in sorted(others):  # what is left out must be deterministic
-                a, b = was.get(name), now.get(name)
-                path = prefix + name
-                folders = _folder(a), _folder(b)
-                if b is not None and not folders[1]:
-                    yield path, Entry(path, b[0], b[1])
-                elif a is not None and not folders[0]:
-                    yield path, None
-                if folders[0] != folders[1]:
-                    todo.append((path + b"/", *folders))
+            if old != NO_TREE or not prefix:
+                raise TooManyPaths(f"more than {MAX_ENTRIES} paths differ between two trees")
+            count -= len(others)  # a smaller folder may still fit
+            yield prefix[:-1], Entry(prefix[:-1], TREE, after)
+
+
+def _compare_folder(
+    prefix: bytes, was: Listing, now: Listing, names: set[bytes], todo: list[tuple[bytes, str, str]]
+) -> Iterator[tuple[bytes, Entry | None]]:
+    """Yield the files of a folder that differ; folders that do are added to `todo`."""
+    for name in sorted(names):  # what is left out must be deterministic
+        a, b = was.get(name), now.get(name)
+        path = prefix + name
+        folders = _folder(a), _folder(b)
+        if b is not None and not folders[1]:
+            yield path, Entry(path, b[0], b[1])
+        elif a is not None and not folders[0]:
+            yield path, None
+        if folders[0] != folders[1]:
+            todo.append((path + b"/", *folders))
 
 
 def _folder(item: tuple[int, str] | None) -> str:

@@ -6,12 +6,19 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import check_result, clean_env, empty_tree, git_argv, try_git
-from gitindex.git.process import Result, Running
-from gitindex.git.shadow_index import SETTINGS, Shadow, find_shadow, identity_of, index_of
+from gitindex.git.command import (
+    Result,
+    Running,
+    check_result,
+    clean_env,
+    empty_tree,
+    git_argv,
+    try_git,
+)
 
 if TYPE_CHECKING:
     from gitindex.git.hidden_edits import HiddenEdits
+    from gitindex.git.shadow_index import Shadow
 
 ATTEMPTS = 5
 """How often a probe restarts because HEAD or git's index changed while git was running."""
@@ -91,7 +98,9 @@ class WorktreeProbe:
         self._running = [Running(git_argv(root, _HEAD, env), env)]
         if self._scope is EditScope.NONE:
             return
-        try:
+        from gitindex.git.shadow_index import find_shadow, identity_of, index_of
+
+        try:  # lazily: a prompt counts no edits
             self._before = identity_of(index_of(self.worktree))
             self._shadow = find_shadow(self.worktree, self._scope is EditScope.ALL)
             self._running.append(self._start_status())
@@ -101,6 +110,8 @@ class WorktreeProbe:
 
     def _start_status(self) -> Running:
         """Start `git status`, with the copy of the index if it is valid."""
+        from gitindex.git.shadow_index import SETTINGS
+
         env, settings = clean_env(self.worktree.root), tuple[str, ...]()
         if self._shadow is not None:
             env, settings = env | {"GIT_INDEX_FILE": self._shadow.path}, SETTINGS
@@ -130,6 +141,7 @@ class WorktreeProbe:
     def _hidden(self, status: HeadState, digits: int) -> tuple[HiddenEdits, tuple[int, ...] | None]:
         """Return edits that `git status` does not show, and the index that was read."""
         from gitindex.git.hidden_edits import find_hidden, probe_index
+        from gitindex.git.shadow_index import identity_of, index_of
 
         probe = probe_index(self.worktree, digits)
         index = identity_of(index_of(self.worktree))

@@ -27,7 +27,7 @@ def record(worktree: Worktree, aliases: bool, served: bool) -> bool:
 
     Unless it is `served`, hooks start our interpreter from now on.
     """
-    from gitindex.git.hook_switch import is_enabled
+    from gitindex.git.settings import is_enabled
     from gitindex.install.aliases import install_for_clone
     from gitindex.refresh.public_files import create_store
 

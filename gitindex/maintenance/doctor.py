@@ -18,7 +18,7 @@ from gitindex.base.worktree import LLMC, Worktree, find_worktree
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import clean_env, run_git
-from gitindex.git.hook_switch import is_enabled
+from gitindex.git.settings import is_enabled
 from gitindex.install.hooks.checks import INSTALL, Finding, check_hooks
 from gitindex.languages.table import grammar_set
 from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost

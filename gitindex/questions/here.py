@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, TypeVar
 
-    from gitindex.git.look_memory import Probe
+    from gitindex.git.status_cache import Probe
     from gitindex.query.names.memory import Memory
     from gitindex.query.near_names import NameMemory
     from gitindex.query.search.memory import SearchMemory

@@ -21,7 +21,7 @@ from gitindex.freshness.observation import prove
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.command import clean_env, try_git
 from gitindex.git.hidden_edits import note_compared
-from gitindex.git.shadow_writer import is_large, keep_shadow_index, pays
+from gitindex.git.shadow_index import is_due, is_large, keep_shadow_index
 from gitindex.git.worktree_probe import read_head_state
 
 TEAM_FILE = "team.json"
@@ -78,7 +78,7 @@ def start_helper(worktree: Worktree) -> None:
     if not is_large(worktree):
         help_readers([worktree])
         return
-    if not pays(worktree):
+    if not is_due(worktree):
         return
     with contextlib.suppress(OSError):
         forget(start_detached("gitindex.refresh.detached", worktree.root))

@@ -24,8 +24,8 @@ from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import CompletionMarker
 from gitindex.freshness.stamp import announce_run, publish_marker
 from gitindex.freshness.status_file import utc_now
-from gitindex.git.commit_objects import parents_may_differ
 from gitindex.git.interface import Entry, Head, TooManyPaths
+from gitindex.git.subjects import parents_may_differ
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest

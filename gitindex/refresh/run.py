@@ -20,7 +20,7 @@ from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import Worktree, check_owner, worktree_at
 from gitindex.freshness.observation import observe, read_progress
 from gitindex.freshness.verdict import Verdict, judge
-from gitindex.git.hook_switch import is_enabled
+from gitindex.git.settings import is_enabled
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import start_detached, start_helper, start_runner
 from gitindex.refresh.log import Log

@@ -17,7 +17,7 @@ from gitindex.base.vocabulary import EditScope, IndexState, Layer
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.stamp import read_stamp
 from gitindex.freshness.status_file import read_pack_note
-from gitindex.git.hook_switch import note_switch
+from gitindex.git.settings import note_switch
 from gitindex.git.worktree_probe import read_head_state
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.detached import drain_outbox

@@ -15,9 +15,15 @@ from itertools import chain
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.extract.terms import parts_of, words_of
-from gitindex.git.commit_objects import read_commit
 from gitindex.git.interface import Repository
-from gitindex.git.subjects import WINDOW, CommitMessage, list_window, read_commits, read_window
+from gitindex.git.subjects import (
+    WINDOW,
+    CommitMessage,
+    list_window,
+    read_commit,
+    read_commits,
+    read_window,
+)
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database, marks
 from gitindex.store.lexical import stem

@@ -19,6 +19,7 @@ from gitindex.extract.policy import MAX_TEXT_BYTES, Policy, is_policy_file, skip
 from gitindex.freshness.envelope import LARGE, MAX_HEAD, choose_overlaid, within_budget
 from gitindex.git.command import (
     GitFailed,
+    TooMuchOutput,
     blob_sizes,
     check_result,
     read_blobs,
@@ -27,7 +28,6 @@ from gitindex.git.command import (
     try_git,
 )
 from gitindex.git.interface import Entry, blob_id
-from gitindex.git.process import TooMuchOutput
 from gitindex.store import mapping
 from gitindex.view.snapshot import Snapshot
 

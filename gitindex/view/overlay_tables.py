@@ -21,7 +21,7 @@ from gitindex.view.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from gitindex.extract.pool import Extractor
-    from gitindex.git.look_memory import LookMemory
+    from gitindex.git.status_cache import StatusCache
 
 MAX_TEXTS = 8 << 20
 """Bytes of blobs that a process remembers between queries."""
@@ -74,11 +74,11 @@ class FactsMemory:
             self._text_bytes -= len(self._texts.popitem(last=False)[1])
 
     @cached_property
-    def looks(self) -> LookMemory:
+    def looks(self) -> StatusCache:
         """The looks at work trees that are remembered; made for a process that asks often."""
-        from gitindex.git.look_memory import LookMemory
+        from gitindex.git.status_cache import StatusCache
 
-        return LookMemory()
+        return StatusCache()
 
     def get(self, key: FactsKey) -> BlobFacts | None:
         """Return the facts of `key` if they are remembered."""

@@ -25,7 +25,7 @@ from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
 
 if TYPE_CHECKING:
-    from gitindex.git.look_memory import Probe
+    from gitindex.git.status_cache import Probe
 
 ATTEMPTS = (
     20  # with the pause 0.4 s: a publish is that long between its transaction and marker at most

@@ -40,8 +40,8 @@ from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, 
 
 if TYPE_CHECKING:
     from gitindex.base.answers import FreshnessFields, ReceiptFields, TrustFields
-    from gitindex.git.look_memory import Probe
     from gitindex.git.merge_tree import MergedTree
+    from gitindex.git.status_cache import Probe
 
 CHUNK = 400
 """Values bound in one SQL statement."""

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 from gitindex.base.vocabulary import EditScope
-from gitindex.git import look_memory
-from gitindex.git.file_system import TRUSTED
-from gitindex.git.look_memory import LookMemory
+from gitindex.git import status_cache
+from gitindex.git.shadow_index import TRUSTED
+from gitindex.git.status_cache import StatusCache
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 from tests import tree_changes
 from tests.support import Repo
@@ -21,8 +21,8 @@ CHANGES_OF_ONE = 150
 
 def looks(clock: Clock, rng: random.Random, folder: Path) -> None:
     """Trees in turn, each changed 150 times; questions after every change."""
-    home, kinds = os.environ["HOME"], look_memory.FILE_SYSTEMS
-    look_memory.FILE_SYSTEMS = TRUSTED  # the suite may run in memory
+    home, kinds = os.environ["HOME"], status_cache.FILE_SYSTEMS
+    status_cache.FILE_SYSTEMS = TRUSTED  # the suite may run in memory
     number = 0
     try:
         while clock.goes_on():
@@ -36,13 +36,13 @@ def looks(clock: Clock, rng: random.Random, folder: Path) -> None:
             )
             _one_tree(clock, rng, Repo(place / "repo"))
     finally:
-        os.environ["HOME"], look_memory.FILE_SYSTEMS = home, kinds
+        os.environ["HOME"], status_cache.FILE_SYSTEMS = home, kinds
 
 
 def _one_tree(clock: Clock, rng: random.Random, repo: Repo) -> None:
     repo.init()
     tree_changes.fill(repo)
-    memory, done = LookMemory(), list[str]()
+    memory, done = StatusCache(), list[str]()
     for _ in range(CHANGES_OF_ONE):
         for change in rng.choices(tree_changes.CHANGES, k=rng.choice((0, 1, 1, 1, 2))):
             change(repo, rng)

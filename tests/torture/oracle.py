@@ -22,8 +22,8 @@ from gitindex.base.errors import GitIndexError
 from gitindex.cli.door import run_cli
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.report import show_status
-from gitindex.git import look_memory
-from gitindex.git.file_system import TRUSTED
+from gitindex.git import status_cache
+from gitindex.git.shadow_index import TRUSTED
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.read import LineRange, read_lines
@@ -262,8 +262,8 @@ def _places(rows: list[dict[str, Any]]) -> set[Place]:
 def answers(clock: Clock, rng: random.Random, folder: Path) -> None:
     """Worlds of every kind in turn, from a random one on; each is moved and asked twenty times."""
     number = rng.randrange(len(KINDS))
-    path, kinds = os.environ["PATH"], look_memory.FILE_SYSTEMS
-    look_memory.FILE_SYSTEMS = TRUSTED  # looks are remembered, also where the suite runs in memory
+    path, kinds = os.environ["PATH"], status_cache.FILE_SYSTEMS
+    status_cache.FILE_SYSTEMS = TRUSTED  # looks are remembered, also where the suite runs in memory
     try:
         while clock.goes_on():
             os.environ["PATH"] = path
@@ -277,4 +277,4 @@ def answers(clock: Clock, rng: random.Random, folder: Path) -> None:
                 if not clock.goes_on():
                     break
     finally:
-        os.environ["PATH"], look_memory.FILE_SYSTEMS = path, kinds
+        os.environ["PATH"], status_cache.FILE_SYSTEMS = path, kinds

@@ -93,7 +93,7 @@ def _attributes(repo: Repo, rng: random.Random) -> None:
     repo.git("config", "--global", "filter.user.clean", rng.choice(CLEANS))
     if rng.random() < 0.5:
         executed = f"touch {repo.path.parent}/{EXECUTED}; cat"
-        repo.git("config", "filter.own.smudge", "sed s/^/own_/")
+        repo.git("config", "filter.own.smudge", "sed s/^/own./")
         repo.git("config", "filter.own.clean", executed)
     names = [f"conv/{kind}{n}.{end}" for n in range(3) for kind, end in rng.sample(CONVERTED, 3)]
     for name in names:

@@ -16,7 +16,7 @@ from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.printing import CommandReply, print_reply
 from gitindex.cli.shell_here import shown_path
 from gitindex.cli.terminal import say
-from gitindex.git.hook_switch import note_switch
+from gitindex.git.settings import note_switch
 from gitindex.install import hooks
 from gitindex.query.health import skipped_paths
 from gitindex.refresh import public_files

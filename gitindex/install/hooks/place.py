@@ -9,8 +9,7 @@ from typing import NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.git.command import clean_env, git_program
-from gitindex.git.process import run_program
+from gitindex.git.command import clean_env, git_program, run_program
 
 CONFIG_HOOKS = (2, 54)
 """The first git that runs hooks named in its configuration."""

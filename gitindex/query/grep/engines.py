@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.extract.policy import MAX_TEXT_BYTES
-from gitindex.git.command import clean_env, find_program
-from gitindex.git.process import run_program
+from gitindex.git.command import clean_env, find_program, run_program
 from gitindex.query.grep.pattern import (
     FileHits,
     GrepPattern,

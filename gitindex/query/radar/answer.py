@@ -17,8 +17,8 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import GitFailed
-from gitindex.git.look_memory import LookMemory, Probe
 from gitindex.git.merge_tree import MergedTree
+from gitindex.git.status_cache import Probe, StatusCache
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import find_misfits, provided
 from gitindex.query.impact.merge import MergeFindings, SideMisfit, Sides, check_merge, name_scope
@@ -74,11 +74,11 @@ class RadarMemory:
         self.work: dict[tuple[str, str], Work] = {}
         self.pairs: dict[tuple[str, str], Row] = {}
         self.facts = FactsMemory()
-        self.looks: dict[Worktree, LookMemory] = {}
+        self.looks: dict[Worktree, StatusCache] = {}
 
     def start(self, worktree: Worktree) -> Probe:
         """Start a probe of a worktree; git looks again only where something may have changed."""
-        return self.looks.setdefault(worktree, LookMemory()).start(worktree)
+        return self.looks.setdefault(worktree, StatusCache()).start(worktree)
 
     def trim(self) -> None:
         """Forget everything when it is too much: it is found again."""

@@ -18,8 +18,8 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.extract.policy_secrets import is_secret
 from gitindex.git.command import check_result, run_git, try_git
-from gitindex.git.look_memory import Probe
 from gitindex.git.merge_tree import commit_of, environment
+from gitindex.git.status_cache import Probe
 from gitindex.git.worktree_probe import HeadState
 
 MAX_SIDES = 64

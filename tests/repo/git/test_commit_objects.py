@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.git.backend import CHOICE, open_repository
-from gitindex.git.commit_objects import parents_may_differ, read_commit
-from gitindex.git.subjects import CommitMessage, read_commits
+from gitindex.git.subjects import CommitMessage, parents_may_differ, read_commit, read_commits
 from tests.support import TIMEOUT, Repo
 
 PIECES = [

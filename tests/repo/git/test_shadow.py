@@ -13,14 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from gitindex.base.vocabulary import EditScope
-from gitindex.git import file_system, worktree_probe
 from gitindex.git import shadow_index as shadow
-from gitindex.git import shadow_writer as casting
-from gitindex.git.file_system import read_unnoticed
+from gitindex.git import worktree_probe
+from gitindex.git.command import Running
 from gitindex.git.index_file import Unreadable, stamps_of
-from gitindex.git.process import Running
-from gitindex.git.shadow_index import copy_of, find_shadow
-from gitindex.git.shadow_writer import refresh_shadow_index
+from gitindex.git.shadow_index import copy_of, find_shadow, read_unnoticed, refresh_shadow_index
 from gitindex.git.worktree_probe import HeadState, read_head_state
 from tests.support import Repo, wait_for
 
@@ -30,7 +27,7 @@ AGE = 100  # seconds: git trusts no folder that was changed in the second of the
 @pytest.fixture
 def tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A tree of folders, some files tracked, some not, some ignored; nothing changed lately."""
-    monkeypatch.setattr(casting, "LEAST_BYTES", 0)
+    monkeypatch.setattr(shadow, "LEAST_BYTES", 0)
     for number in range(12):
         repo.write(f"d{number}/sub/tracked.py", f"x = {number}\n")
     repo.write(".gitignore", "*.log\n")
@@ -177,7 +174,7 @@ def update(repo: Repo) -> None:
     note = shadow.read_note(repo.worktree)
     assert note is not None
     assert find_shadow(repo.worktree) is None
-    assert casting.update_shadow_index(repo.worktree, note, unasked=0)
+    assert shadow.update_shadow_index(repo.worktree, note)
     data = Path(copy_of(repo.worktree)).read_bytes()
     assert b"UNTR" in data, "git knows the new files of unchanged folders"
 
@@ -196,35 +193,34 @@ def test_entries_that_git_cannot_be_given(tree: Repo, monkeypatch: pytest.Monkey
     ):
         tree.git(*words)
         with contextlib.suppress(Unreadable):
-            assert not casting.update_shadow_index(tree.worktree, note, unasked=0), words
+            assert not shadow.update_shadow_index(tree.worktree, note), words
         assert find_shadow(tree.worktree) is None, words
         tree.git("update-index", "--no-split-index")
         tree.git("update-index", "--index-version", "2")
         tree.git("read-tree", "HEAD")
     tree.git("add", "d2/new.py")
-    monkeypatch.setattr(casting, "MAX_CHANGES", 0)
-    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
+    monkeypatch.setattr(shadow, "MAX_CHANGES", 0)
+    assert not shadow.update_shadow_index(tree.worktree, note)
     monkeypatch.undo()
-    monkeypatch.setattr(casting, "_change_entries", lambda *_: True)  # a git that does nothing
-    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
+    monkeypatch.setattr(shadow, "_change_entries", lambda *_: True)  # a git that does nothing
+    assert not shadow.update_shadow_index(tree.worktree, note)
     assert Path(copy_of(tree.worktree)).read_bytes() == held
     monkeypatch.undo()
     os.utime(copy_of(tree.worktree))
-    assert not casting.update_shadow_index(tree.worktree, note, unasked=0)
+    assert not shadow.update_shadow_index(tree.worktree, note)
 
 
-def test_it_is_kept_up_for_a_while_if_nobody_asks(tree: Repo) -> None:
-    casting.keep_shadow_index(tree.worktree)
+def test_it_is_kept_up_though_nobody_asks(tree: Repo) -> None:
+    shadow.keep_shadow_index(tree.worktree)
     looked = Path(copy_of(tree.worktree)).stat().st_mtime
-    for number in range(casting.MAX_UNASKED + 2):
+    for number in range(6):
         tree.write("top.py", f"y = {number}\n")
         tree.commit()
-        casting.keep_shadow_index(tree.worktree)
+        shadow.keep_shadow_index(tree.worktree)
         current = shadow.read_note(tree.worktree, read_unnoticed)
         assert current is not None
-        assert shadow.has_checksum(tree.worktree, current) == (number < casting.MAX_UNASKED)
-    assert find_shadow(tree.worktree) is None, "somebody asks"
-    casting.keep_shadow_index(tree.worktree)
+        assert shadow.has_checksum(tree.worktree, current)
+    assert find_shadow(tree.worktree) is not None, "somebody asks, and pays what others pay"
     assert check(tree).dirty == ()
     assert Path(copy_of(tree.worktree)).stat().st_mtime == looked, "git looked at all files once"
 
@@ -232,28 +228,28 @@ def test_it_is_kept_up_for_a_while_if_nobody_asks(tree: Repo) -> None:
 def test_a_large_index_is_updated_only_for_those_who_ask(
     tree: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    casting.keep_shadow_index(tree.worktree)
-    monkeypatch.setattr(casting, "UNASKED_BYTES", 1)
+    shadow.keep_shadow_index(tree.worktree)
+    monkeypatch.setattr(shadow, "UNASKED_BYTES", 1)
     tree.write("top.py", "y = 1\n")
     tree.commit()
     with monkeypatch.context() as patch:
-        patch.setattr(casting, "_read_index", None)  # its cost would grow with the index
-        casting.keep_shadow_index(tree.worktree)
+        patch.setattr(shadow, "_read_index", None)  # its cost would grow with the index
+        shadow.keep_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree) is None, "somebody asks"
-    casting.keep_shadow_index(tree.worktree)
+    shadow.keep_shadow_index(tree.worktree)
     assert find_shadow(tree.worktree) is not None
 
 
 def test_where_no_time_of_access_is_kept_it_is_made_now_and_then(
     tree: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    casting.keep_shadow_index(tree.worktree)
+    shadow.keep_shadow_index(tree.worktree)
     found = os.statvfs(tree.path)
     flagged = SimpleNamespace(f_flag=found.f_flag | os.ST_NOATIME)
     monkeypatch.setattr(os, "statvfs", lambda _path: flagged)
-    assert not file_system.was_read(tree.worktree.shadow)
-    monkeypatch.setattr(file_system, "UNKNOWN_SECONDS", 0.0)
-    assert file_system.was_read(tree.worktree.shadow)
+    assert not shadow.was_read(tree.worktree.shadow)
+    monkeypatch.setattr(shadow, "UNKNOWN_SECONDS", 0.0)
+    assert shadow.was_read(tree.worktree.shadow)
 
 
 def test_the_users_own_rules(tree: Repo, tmp_path: Path) -> None:
@@ -509,8 +505,8 @@ def test_of_two_writers_at_once_no_note_is_of_the_other_ones_copy(
     assert len(calls) == 2
     assert find_shadow(tree.worktree) is None, "the note that came last is of a copy that is gone"
     monkeypatch.undo()
-    monkeypatch.setattr(casting, "LEAST_BYTES", 0)
-    assert casting.pays(tree.worktree)
+    monkeypatch.setattr(shadow, "LEAST_BYTES", 0)
+    assert shadow.is_due(tree.worktree)
     refresh_shadow_index(tree.worktree)
-    assert not casting.pays(tree.worktree)
+    assert not shadow.is_due(tree.worktree)
     check(tree)

@@ -11,8 +11,14 @@ import pytest
 
 from gitindex.base import compiled
 from gitindex.git import index_file
-from gitindex.git.index_contents import _contents, contents_of, digest_of, list_of
-from gitindex.git.index_file import Unreadable, odd_entries
+from gitindex.git.index_file import (
+    Unreadable,
+    _contents,
+    contents_of,
+    digest_of,
+    list_of,
+    odd_entries,
+)
 
 pytestmark = pytest.mark.skipif(
     not hasattr(compiled.LIBRARY, "odd_entries"),

@@ -1,7 +1,7 @@
-"""What a server knows about a work tree since its last look: the look is repeated only after a change.
+"""Git's last answer about a work tree, kept by a server: git runs again only after a change.
 
 A probe compares the stat data of everything that `git status` depends on (`tree_files.py`) with
-that taken before git last looked. Where all of it is the same, git would give the same answer.
+that taken before git last ran. Where all of it is the same, git would give the same answer.
 Anything else, and every doubt, is answered by git. If the folders are watched, no event came and the
 last comparison is not older than RECENT, only git's own files are compared: a change that raises no
 event (through a memory mapping, or another name of the same file) is seen after that time at most.
@@ -13,22 +13,24 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
-from gitindex.git.file_system import MAPPED, is_trusted
-from gitindex.git.folder_watch import FolderWatch, watch_folders
 from gitindex.git.path_stats import (
     RECORD,
+    FolderWatch,
     PendingStats,
     changed_since,
     differing,
     is_worth_while,
     read_stats,
+    watch_folders,
 )
+from gitindex.git.shadow_index import MAPPED, is_trusted
 from gitindex.git.tree_files import (
     RULES,
     ComparedPaths,
@@ -40,6 +42,7 @@ from gitindex.git.tree_files import (
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 
 MAX_WORKTREES = 8
+"""Each holds 48 bytes for every path, and watches: radar looks at as many at once."""
 PATIENCE = 20
 """Questions after which a worktree that could not be listed is tried again."""
 RECENT = 2.0
@@ -48,7 +51,7 @@ FILE_SYSTEMS = MAPPED
 _REF = b"ref: refs/heads/"
 
 
-class StatLook(NamedTuple):
+class StatSnapshot(NamedTuple):
     """The stat data of all paths, and HEAD before and after it was read."""
 
     began: int  # nanoseconds
@@ -62,8 +65,8 @@ class StatLook(NamedTuple):
         """Is HEAD readable, and was it the same before and after?"""
         return self.head is not None and self.head == self.head_after
 
-    def equals(self, other: StatLook) -> bool:
-        """Is everything the same as at another look?"""
+    def equals(self, other: StatSnapshot) -> bool:
+        """Is everything the same as in another snapshot?"""
         same = self.head == other.head and self.outside == other.outside
         return self.steady and other.steady and same and self.inside == other.inside
 
@@ -72,7 +75,7 @@ class KnownTree(NamedTuple):
     """The paths, their stat data, and the answer that git gave after it was read."""
 
     files: ComparedPaths
-    look: StatLook
+    snapshot: StatSnapshot
     state: HeadState | None  # None: not certain
     watch: FolderWatch | None = None
     events: int = 0  # of that watch before the last comparison
@@ -86,32 +89,32 @@ class KnownTree(NamedTuple):
         return recent and self.watch.count() == self.events and self.watch.is_whole
 
 
-class LookMemory:
-    """Remembers the last look at each of a few worktrees. Several threads may ask."""
+class StatusCache:
+    """Keeps the last answer about each of a few worktrees. Several threads may ask."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[Worktree, _Held] = OrderedDict()
+        self._statuses: OrderedDict[Worktree, _CachedStatus] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, worktree: Worktree) -> WorktreeProbe | RememberedProbe:
+    def start(self, worktree: Worktree) -> WorktreeProbe | CachedProbe:
         """Start a probe of all edits. The first one of a worktree is git's own."""
         with self._lock:
-            held = self._held.setdefault(worktree, _Held())
-            self._held.move_to_end(worktree)
-            if len(self._held) > MAX_WORKTREES:
-                self._held.popitem(last=False)
-            held.questions += 1
-        if held.questions < held.patience:
+            status = self._statuses.setdefault(worktree, _CachedStatus())
+            self._statuses.move_to_end(worktree)
+            if len(self._statuses) > MAX_WORKTREES:
+                self._statuses.popitem(last=False)
+            status.questions += 1
+        if status.questions < status.patience:
             return WorktreeProbe.start(worktree, EditScope.ALL)
-        return RememberedProbe(worktree, held)
+        return CachedProbe(worktree, status)
 
     def forget(self) -> None:
         """Forget everything: the next probe of a worktree is git's own."""
         with self._lock:
-            self._held.clear()
+            self._statuses.clear()
 
 
-class _Held:
+class _CachedStatus:
     def __init__(self) -> None:
         self.known: KnownTree | None = None
         self.questions = 0
@@ -120,40 +123,47 @@ class _Held:
         self.may_watch = True
 
 
-class RememberedProbe:
+class CachedProbe:
     """Like WorktreeProbe, for all edits: git runs only if something may have changed."""
 
-    def __init__(self, worktree: Worktree, held: _Held) -> None:
-        self.worktree, self._held = worktree, held
-        self._known = held.known
-        self._pending: _PendingLook | None = None
+    def __init__(self, worktree: Worktree, status: _CachedStatus) -> None:
+        self.worktree, self._status = worktree, status
+        self._known = status.known
+        self._pending: _PendingSnapshot | None = None
         if self._known is not None and not self._known.is_quiet():
             self._pending = _begin(worktree, self._known)
 
     def result(self) -> HeadState:
         """Return HEAD and the edits: git's last answer, if it is certainly still right."""
-        known, begun = self._known, self._pending
-        self._known = self._pending = None  # a second result is a new look
-        if known and known.state and not begun and self._is_unmoved(known):
+        known, pending = self._known, self._pending
+        self._known = self._pending = None  # a second result is a new probe
+        if known is None:
+            return self._ask_git(None)
+        if known.state and not pending and self._is_unmoved(known):
             age = int((time.monotonic() - known.checked) * 1000)
             return known.state._replace(age_ms=max(1, age))
-        begun = begun or (known and _begin(self.worktree, known))
-        look = begun and _finish(begun)
-        if known and known.state and begun and look and look.equals(known.look):
-            self._confirm(known, begun)
+        pending = pending or _begin(self.worktree, known)
+        snapshot = pending and _finish(pending)
+        if pending is None or snapshot is None:
+            return self._ask_git(None)
+        if known.state and snapshot.equals(known.snapshot):
+            self._confirm(known, pending)
             return known.state
-        with self._held.lock:
-            base = known and begun and look and _renewed(self.worktree, known, begun, look)
-            base = base or self._listed()
+        return self._ask_git(lambda: _renewed(self.worktree, known, pending, snapshot))
+
+    def _ask_git(self, renew: Callable[[], KnownTree | None] | None) -> HeadState:
+        """Let git look, after the stat data was read by which later answers are compared with it."""
+        with self._status.lock:
+            base = (renew() if renew else None) or self._listed()
             state = WorktreeProbe.start(self.worktree, EditScope.ALL).result()
-            self._held.known = base and self._remembered(base, state)
+            self._status.known = base and self._remembered(base, state)
             return state
 
     def abandon(self) -> None:
         """Forget the answer."""
         self._pending = None
 
-    def __enter__(self) -> RememberedProbe:
+    def __enter__(self) -> CachedProbe:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -165,20 +175,22 @@ class RememberedProbe:
             outside = read_stats("/", known.files.outside, follow=True)
         except OSError:
             return False
-        same = outside == known.look.outside and _read_head(self.worktree) == known.look.head
+        same = (
+            outside == known.snapshot.outside and _read_head(self.worktree) == known.snapshot.head
+        )
         return same and known.is_quiet()
 
-    def _confirm(self, known: KnownTree, begun: _PendingLook) -> None:
+    def _confirm(self, known: KnownTree, pending: _PendingSnapshot) -> None:
         """Remember the comparison; watch the folders from now on, if they are not watched yet."""
-        if begun.watch is not None:
-            new = known._replace(watch=begun.watch, events=begun.events, checked=begun.at)
+        if pending.watch is not None:
+            new = known._replace(watch=pending.watch, events=pending.events, checked=pending.at)
         else:
-            watch = self._held.may_watch and _watch(self.worktree, known.files)
-            self._held.may_watch = bool(watch)
+            watch = self._status.may_watch and _watch(self.worktree, known.files)
+            self._status.may_watch = bool(watch)
             new = known._replace(watch=watch or None, checked=-RECENT)
-        with self._held.lock:
-            if self._held.known is known:
-                self._held.known = new
+        with self._status.lock:
+            if self._status.known is known:
+                self._status.known = new
 
     def _listed(self) -> KnownTree | None:
         """List the tree anew; None if it cannot be compared later."""
@@ -187,15 +199,15 @@ class RememberedProbe:
             trusted = is_trusted(self.worktree.root, FILE_SYSTEMS)
             listed = list_tree(self.worktree) if trusted else None
         except (GitIndexError, OSError):
-            listed = None  # the look that follows reports what is wrong
+            listed = None  # the probe that follows reports what is wrong
         pays = listed and is_worth_while(listed.files.inside)
-        look = _read(self.worktree, listed.files) if listed and pays else None
-        if not listed or not look:
-            self._held.patience = self._held.questions + PATIENCE
+        snapshot = _read(self.worktree, listed.files) if listed and pays else None
+        if not listed or not snapshot:
+            self._status.patience = self._status.questions + PATIENCE
             return None
-        if not look.inside.endswith(listed.before):
+        if not snapshot.inside.endswith(listed.before):
             return None  # a folder changed while it was listed
-        return KnownTree(listed.files, look._replace(began=began), None)
+        return KnownTree(listed.files, snapshot._replace(began=began), None)
 
     def _remembered(self, base: KnownTree, state: HeadState) -> KnownTree | None:
         """Return git's answer with the stat data that was read before it, as far as it is certain.
@@ -203,20 +215,20 @@ class RememberedProbe:
         Young files may have changed since, within the same tick of the clock. If a folder, a rule or
         a setting is young, the list of paths itself is not certain.
         """
-        files, look = base.files, base.look
-        lists = look.inside[files.rules * RECORD.size :]
-        if changed_since(lists, look.began) or changed_since(look.outside, look.began):
+        files, snapshot = base.files, base.snapshot
+        lists = snapshot.inside[files.rules * RECORD.size :]
+        if changed_since(lists, snapshot.began) or changed_since(snapshot.outside, snapshot.began):
             return None
-        is_steady = look.steady and _read_head(self.worktree) == look.head
-        if not is_steady or changed_since(look.inside, look.began):
+        is_steady = snapshot.steady and _read_head(self.worktree) == snapshot.head
+        if not is_steady or changed_since(snapshot.inside, snapshot.began):
             return base
         return base._replace(state=state)
 
 
-Probe = WorktreeProbe | RememberedProbe
+Probe = WorktreeProbe | CachedProbe
 
 
-class _PendingLook(NamedTuple):
+class _PendingSnapshot(NamedTuple):
     worktree: Worktree
     files: ComparedPaths
     began: int
@@ -227,7 +239,7 @@ class _PendingLook(NamedTuple):
     events: int
 
 
-def _begin(worktree: Worktree, known: KnownTree) -> _PendingLook | None:
+def _begin(worktree: Worktree, known: KnownTree) -> _PendingSnapshot | None:
     """Start to compare; None if the work tree is not there."""
     watch = known.watch
     events = watch.count() if watch else 0
@@ -236,27 +248,27 @@ def _begin(worktree: Worktree, known: KnownTree) -> _PendingLook | None:
 
 def _start(
     worktree: Worktree, files: ComparedPaths, watch: FolderWatch | None = None, events: int = 0
-) -> _PendingLook | None:
+) -> _PendingSnapshot | None:
     at, began, head = time.monotonic(), time.time_ns(), _read_head(worktree)
     try:
         inside = PendingStats(worktree.root, files.inside)
     except OSError:
         return None
-    return _PendingLook(worktree, files, began, head, inside, at, watch, events)
+    return _PendingSnapshot(worktree, files, began, head, inside, at, watch, events)
 
 
-def _finish(begun: _PendingLook) -> StatLook | None:
+def _finish(pending: _PendingSnapshot) -> StatSnapshot | None:
     try:
-        inside = begun.inside.result()
-        outside = read_stats("/", begun.files.outside, follow=True)
+        inside = pending.inside.result()
+        outside = read_stats("/", pending.files.outside, follow=True)
     except OSError:
         return None
-    return StatLook(begun.began, begun.head, inside, outside, _read_head(begun.worktree))
+    return StatSnapshot(pending.began, pending.head, inside, outside, _read_head(pending.worktree))
 
 
-def _read(worktree: Worktree, files: ComparedPaths) -> StatLook | None:
-    begun = _start(worktree, files)
-    return begun and _finish(begun)
+def _read(worktree: Worktree, files: ComparedPaths) -> StatSnapshot | None:
+    pending = _start(worktree, files)
+    return pending and _finish(pending)
 
 
 def _watch(worktree: Worktree, files: ComparedPaths) -> FolderWatch | None:
@@ -265,17 +277,17 @@ def _watch(worktree: Worktree, files: ComparedPaths) -> FolderWatch | None:
 
 
 def _renewed(
-    worktree: Worktree, known: KnownTree, begun: _PendingLook, look: StatLook
+    worktree: Worktree, known: KnownTree, pending: _PendingSnapshot, snapshot: StatSnapshot
 ) -> KnownTree | None:
     """Return the same paths with new stat data; None if they must be listed anew."""
     files = known.files
-    others = differing(known.look.outside, look.outside)
+    others = differing(known.snapshot.outside, snapshot.outside)
     if any(number > 1 for number in others):
         return None  # configuration or rules
     index = files.inside[: files.tracked], files.submodules
     if 0 in others and read_tracked(worktree) != index:
         return None
-    changed = differing(known.look.inside, look.inside)
+    changed = differing(known.snapshot.inside, snapshot.inside)
     if changed:
         paths = files.inside.split(b"\0")
         if any(os.path.basename(paths[number]) in RULES for number in changed):
@@ -283,7 +295,7 @@ def _renewed(
         folders = [paths[number] for number in changed if number >= files.folders]
         if not all(has_same_folders(worktree, files, folder) for folder in folders):
             return None
-    return KnownTree(files, look, None, begun.watch, begun.events, begun.at)
+    return KnownTree(files, snapshot, None, pending.watch, pending.events, pending.at)
 
 
 def _read_head(worktree: Worktree) -> tuple[object, ...] | None:

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.vocabulary import EditScope
-from gitindex.git import folder_watch, look_memory, path_stats, tree_files
-from gitindex.git.file_system import TRUSTED, is_trusted
-from gitindex.git.look_memory import LookMemory
+from gitindex.git import path_stats, status_cache, tree_files
+from gitindex.git.shadow_index import TRUSTED, is_trusted
+from gitindex.git.status_cache import StatusCache
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe, read_head_state
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import open_tree
@@ -31,7 +31,7 @@ class Counted:
     """Remembered looks, and how often git looked for them."""
 
     def __init__(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.repo, self.memory, self.looks = repo, LookMemory(), 0
+        self.repo, self.memory, self.looks = repo, StatusCache(), 0
         start = WorktreeProbe.start
 
         def counted(*args: object, **named: object) -> WorktreeProbe:
@@ -39,7 +39,7 @@ class Counted:
             return start(*args, **named)  # type: ignore[arg-type]
 
         monkeypatch.setattr(WorktreeProbe, "start", counted)
-        monkeypatch.setattr(look_memory, "FILE_SYSTEMS", TRUSTED)  # tests may run in memory
+        monkeypatch.setattr(status_cache, "FILE_SYSTEMS", TRUSTED)  # tests may run in memory
 
     def ask(self) -> HeadState:
         with self.memory.start(self.repo.worktree) as probe:
@@ -112,7 +112,7 @@ def test_a_folder_called_like_a_file_of_rules_is_looked_into(asked: Counted, nam
 def test_a_write_through_a_mapping_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """It raises no event of the kernel, and changes no time in memory: there git always looks."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        if not is_trusted(folder, look_memory.FILE_SYSTEMS):
+        if not is_trusted(folder, status_cache.FILE_SYSTEMS):
             pytest.skip("/var/tmp is on a file system where git always looks")
         repo = Repo(Path(folder, "disk"))
         repo.init()
@@ -123,7 +123,7 @@ def test_a_write_through_a_mapping_is_seen(monkeypatch: pytest.MonkeyPatch) -> N
             tree_changes.write_mapped(repo, random.Random(number))
             assert compared(asked.ask()) == compared(plainly(repo))
     monkeypatch.undo()
-    assert not is_trusted("/dev/shm", look_memory.FILE_SYSTEMS)
+    assert not is_trusted("/dev/shm", status_cache.FILE_SYSTEMS)
 
 
 def _mapped(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def _mapped(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     with (repo.path / "a/two.txt").open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
         asked = Counted(repo, monkeypatch)
         asked.settle()
-        monkeypatch.setattr(look_memory, "RECENT", 0.0)
+        monkeypatch.setattr(status_cache, "RECENT", 0.0)
         memory[0] ^= 1
         assert b"a/two.txt" in asked.ask().dirty
 
@@ -142,7 +142,7 @@ def _linked(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     os.link(repo.path / "a/two.txt", other)
     asked = Counted(repo, monkeypatch)
     asked.settle()
-    monkeypatch.setattr(look_memory, "RECENT", 0.0)
+    monkeypatch.setattr(status_cache, "RECENT", 0.0)
     other.write_text("changed by another name\n")
     assert b"a/two.txt" in asked.ask().dirty
 
@@ -152,7 +152,7 @@ def test_a_change_without_an_event_is_seen_when_all_is_compared(
     monkeypatch: pytest.MonkeyPatch, change: Callable[[Repo, pytest.MonkeyPatch], None]
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        if not is_trusted(folder, look_memory.FILE_SYSTEMS):
+        if not is_trusted(folder, status_cache.FILE_SYSTEMS):
             pytest.skip("/var/tmp is on a file system where git always looks")
         repo = Repo(Path(folder, "disk"))
         repo.init()
@@ -163,10 +163,10 @@ def test_a_change_without_an_event_is_seen_when_all_is_compared(
 def test_without_events_nothing_is_compared_for_a_while(
     asked: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look_memory, "RECENT", 3600.0)
+    monkeypatch.setattr(status_cache, "RECENT", 3600.0)
     asked.settle()
     compared_paths = []
-    monkeypatch.setattr(look_memory, "_finish", lambda begun: compared_paths.append(begun))
+    monkeypatch.setattr(status_cache, "_finish", lambda begun: compared_paths.append(begun))
     ages = [asked.ask().age_ms for _ in range(5)]
     assert not compared_paths
     assert min(ages) > 0, "an answer says how old its comparison is"
@@ -174,7 +174,7 @@ def test_without_events_nothing_is_compared_for_a_while(
 
 def test_too_many_events(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's queue overflows: the folders are watched anew, and no edit is missed."""
-    monkeypatch.setattr(look_memory, "RECENT", 3600.0)
+    monkeypatch.setattr(status_cache, "RECENT", 3600.0)
     asked.settle()
     first, second = (os.open(asked.repo.path / f"a/{n}", os.O_WRONLY) for n in NAMES)
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
@@ -197,9 +197,9 @@ def test_no_watch_is_left(asked: Counted, monkeypatch: pytest.MonkeyPatch, limit
         raise OSError(errno.ENOSPC, "no watches left")
 
     if limit == "reached":
-        monkeypatch.setattr(folder_watch, "_watch_folders", refused)
+        monkeypatch.setattr(path_stats, "_watch_folders", refused)
     else:
-        monkeypatch.setattr(folder_watch, "_allowed", lambda: 8)
+        monkeypatch.setattr(path_stats, "_allowed", lambda: 8)
     asked.settle()
     looks = asked.looks
     asked.ask()
@@ -306,11 +306,11 @@ def test_a_doubt_means_that_git_looks(
     if doubt == "split":
         asked.repo.git("update-index", "--split-index")
     elif doubt == "mount":
-        monkeypatch.setattr(look_memory, "is_trusted", lambda *_: False)
+        monkeypatch.setattr(status_cache, "is_trusted", lambda *_: False)
     elif doubt == "size":
         monkeypatch.setattr(tree_files, "MAX_PATHS", 1)
     else:
-        monkeypatch.setattr(look_memory, "_REF", b"ref: refs/of-another-kind/")
+        monkeypatch.setattr(status_cache, "_REF", b"ref: refs/of-another-kind/")
     for number in range(4):
         before = asked.looks
         asked.repo.write("a/one.py", f"edit {number}\n")
