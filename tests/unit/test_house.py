@@ -23,7 +23,7 @@ LINES = {
     "extract": 1805,
     "filestate": 1745,
     "freshness": 1356,
-    "git": 4469,
+    "git": 4318,
     "install": 1833,
     "languages": 8260,
     "lsp": 465,

@@ -199,7 +199,7 @@ def test_no_watch_is_left(asked: Counted, monkeypatch: pytest.MonkeyPatch, limit
     if limit == "reached":
         monkeypatch.setattr(path_stats, "_watch_folders", refused)
     else:
-        monkeypatch.setattr(path_stats, "_allowed", lambda: 8)
+        monkeypatch.setattr(path_stats, "watches_allowed", lambda: 8)
     asked.settle()
     looks = asked.looks
     asked.ask()
