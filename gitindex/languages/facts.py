@@ -40,6 +40,7 @@ MAGIC = b"gixf3\n"
 
 
 MAX_NUMBER = 1 << 31
+"""Lines and counts of a payload are below: numbers that a damaged or foreign one may hold are not."""
 _SYMBOL_TYPES = (str, str, str, int, int, int, int, str, str, int, bool)
 """Types of a symbol's fields."""
 

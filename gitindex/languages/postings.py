@@ -115,14 +115,14 @@ def read_postings(names: list[str], counts: list[int], packed: bytes) -> Posting
 def unpack_places(name: str, packed: bytes) -> list[Occurrence]:
     """Return the occurrences of `name` in one posting, in file order."""
     numbers = map(ord, packed.decode("utf-8", "surrogatepass"))
-    found = []
+    places = []
     line = 0
     for head, column, enclosing in zip(numbers, numbers, numbers, strict=True):
         line += head >> 3
         if column != LEAP_MARK:
             inside = enclosing - 1 if enclosing else NO_SYMBOL
-            found.append(Occurrence(name, line, column, head & 7, inside))
-    return found
+            places.append(Occurrence(name, line, column, head & 7, inside))
+    return places
 
 
 def _pack_with_leaps(by_name: Mapping[str, Flat]) -> Postings:

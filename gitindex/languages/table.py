@@ -159,12 +159,12 @@ def _by_name(name: bytes) -> str | None:
             _named.clear()
     base = name.lower()
     dot = base.rfind(b".")
-    found = _NAMES.get(base)
-    if found is None and dot > 0:
+    language = _NAMES.get(base)
+    if language is None and dot > 0:
         # Even an unknown extension means that the file is not a script.
-        found = _EXTENSIONS.get(base[dot + 1 :], TEXT)
-    _named[name] = found
-    return found
+        language = _EXTENSIONS.get(base[dot + 1 :], TEXT)
+    _named[name] = language
+    return language
 
 
 _named: dict[bytes, str | None] = {}
@@ -190,10 +190,10 @@ def _by_shebang(head: bytes) -> str:
 def extractor_id(language: str) -> str:
     """Return an id that changes whenever the facts of a blob in this language could change."""
     versions = installed_versions()
-    held = _ids.get(language)
-    if held is None or held[0] is not versions:
-        held = _ids[language] = (versions, _id_of(language, versions))
-    return held[1]
+    cached = _ids.get(language)
+    if cached is None or cached[0] is not versions:
+        cached = _ids[language] = (versions, _id_of(language, versions))
+    return cached[1]
 
 
 _ids: dict[str, tuple[dict[str, str], str]] = {}
@@ -220,7 +220,7 @@ def grammar_set() -> str:
 @once
 def installed_versions() -> dict[str, str]:
     """Return versions of tree-sitter wheels on `sys.path`, from folder names: metadata is slow."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for folder in sys.path:
         try:
             entries = os.listdir(folder or ".")
@@ -229,5 +229,5 @@ def installed_versions() -> dict[str, str]:
         for entry in entries:
             if entry.startswith("tree_sitter") and entry.endswith(".dist-info"):
                 dist, _, version = entry.removesuffix(".dist-info").partition("-")
-                found.setdefault(dist.replace("_", "-"), version)
-    return found
+                versions.setdefault(dist.replace("_", "-"), version)
+    return versions

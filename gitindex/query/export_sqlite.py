@@ -17,7 +17,7 @@ from gitindex.base.vocabulary import Layer
 from gitindex.languages.facts import BlobFacts, Symbol
 from gitindex.languages.imports import Resolver
 from gitindex.languages.postings import Use, unpack_places
-from gitindex.languages.syntax.interface import interface_hash, tokens
+from gitindex.languages.syntax.details import interface_hash, tokens
 from gitindex.store.other_databases import open_plain
 from gitindex.view.tree import TreeView
 

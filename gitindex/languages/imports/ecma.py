@@ -41,16 +41,16 @@ class _Alias(NamedTuple):
 def resolve(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     """Return the one file that a module specifier names."""
     for candidate in _candidates(tree, path, imported):
-        found = tree.first(_files(candidate)) if candidate is not None else None
-        if found:
-            yield found
+        file = tree.first(_files(candidate)) if candidate is not None else None
+        if file:
+            yield file
             return
 
 
 def is_certain(tree: Tree, path: str, imported: Import) -> bool:
     """Is the file the only one of its name? One of `b.d.ts`, `b.ts` and `b.js` is read, another runs."""
-    [found] = [*resolve(tree, path, imported)] or [""]
-    stem = found.removesuffix(_ending(found))
+    [file] = [*resolve(tree, path, imported)] or [""]
+    stem = file.removesuffix(_ending(file))
     return sum(stem + extension in tree.paths for extension in _CODE) <= 1
 
 
@@ -108,25 +108,25 @@ def _read_aliases(tree: Tree, config: str, depth: int) -> list[_Alias]:
     options = options if isinstance(options, dict) else {}
     base = options.get("baseUrl")
     folder = join(parent(config), base if isinstance(base, str) else ".") or ""
-    found = _path_aliases(options.get("paths"), folder)
+    aliases = _path_aliases(options.get("paths"), folder)
     if isinstance(base, str):
-        found.append(_Alias("", "", (under(folder, "*"),)))
+        aliases.append(_Alias("", "", (under(folder, "*"),)))
     extended = fields.get("extends")
-    if not found and depth and isinstance(extended, str) and extended.startswith("."):
+    if not aliases and depth and isinstance(extended, str) and extended.startswith("."):
         other = join(parent(config), extended)
         for name in (other, f"{other}.json"):
             if name in tree.paths:
                 return _read_aliases(tree, name, depth - 1)
-    return found
+    return aliases
 
 
 def _path_aliases(paths: object, folder: str) -> list[_Alias]:
-    found = []
+    aliases = []
     for pattern, targets in paths.items() if isinstance(paths, dict) else ():
         prefix, star, suffix = pattern.partition("*")
         inside = tuple(under(folder, t.removeprefix("./")) for t in targets if isinstance(t, str))
-        found.append(_Alias(prefix, suffix if star else None, inside))
-    return found
+        aliases.append(_Alias(prefix, suffix if star else None, inside))
+    return aliases
 
 
 def _workspace(tree: Tree, name: str) -> Iterator[str]:
@@ -146,14 +146,14 @@ def _packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
 
 
 def _read_packages(tree: Tree) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
+    packages: dict[str, list[tuple[str, str]]] = {}
     for path in tree.by_name.get("package.json", ()):
         fields = _load(tree, path)
         name, main = fields.get("name"), fields.get("main")
         if isinstance(name, str) and "node_modules/" not in path:
             entry = main.removeprefix("./") if isinstance(main, str) else "index"
-            found.setdefault(name, []).append((parent(path), entry))
-    return found
+            packages.setdefault(name, []).append((parent(path), entry))
+    return packages
 
 
 def _load(tree: Tree, path: str) -> dict[str, Any]:

@@ -30,9 +30,9 @@ def resolve_python(tree: Tree, path: str, imported: Import) -> Iterator[str]:
         yield module
     for name, _ in imported.names:
         if name != "*" and "." not in name and name != imported.module:
-            found = tree.first(under(base, name) + suffix for suffix in _PYTHON)
-            if found:
-                yield found
+            module_below = tree.first(under(base, name) + suffix for suffix in _PYTHON)
+            if module_below:
+                yield module_below
 
 
 def _base(tree: Tree, path: str, imported: Import) -> str | None:
@@ -53,8 +53,8 @@ def _base(tree: Tree, path: str, imported: Import) -> str | None:
 def _absolute(tree: Tree, path: str, inner: str) -> str | None:
     """Resolve an absolute import, which starts at a folder that is not itself a package."""
     for suffix in _PYTHON:
-        for found in tree.ending(inner + suffix, path):
-            base = found.removesuffix(suffix)
+        for file in tree.ending(inner + suffix, path):
+            base = file.removesuffix(suffix)
             root = base.removesuffix(inner).rstrip("/")
             if not _is_package(tree, root):
                 return base
@@ -64,20 +64,20 @@ def _absolute(tree: Tree, path: str, inner: str) -> str | None:
 def python_roots(tree: Tree, module: str) -> set[str]:
     """Return the folders from which an absolute import finds a module; several make it a guess."""
     inner = module.replace(".", "/")
-    found = {
+    folders = {
         path.removesuffix(suffix).removesuffix(inner).rstrip("/")
         for suffix in _PYTHON
         for path in tree.ending(inner + suffix, "")
     }
-    return {root for root in found if not _is_package(tree, root)}
+    return {root for root in folders if not _is_package(tree, root)}
 
 
 def _namespace(tree: Tree, inner: str) -> str | None:
     """Return a folder that holds modules without an `__init__.py`."""
     tail = f"/{inner}"
     named = tree.folders_by_name.get(inner.rpartition("/")[2], ())
-    found = [f for f in named if f == inner or f.endswith(tail)]
-    return min(found, key=lambda folder: (folder.count("/"), folder), default=None)
+    folders = [f for f in named if f == inner or f.endswith(tail)]
+    return min(folders, key=lambda folder: (folder.count("/"), folder), default=None)
 
 
 def _is_package(tree: Tree, folder: str) -> bool:
@@ -132,9 +132,9 @@ def resolve_rust(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     if start is None:
         return
     folder, rest = start
-    found = _deepest(tree, folder, rest)
-    if found:
-        yield found
+    file = _deepest(tree, folder, rest)
+    if file:
+        yield file
 
 
 def _crate_start(tree: Tree, path: str, parts: list[str]) -> tuple[str, list[str]] | None:
@@ -158,9 +158,9 @@ def _crate_start(tree: Tree, path: str, parts: list[str]) -> tuple[str, list[str
 def _deepest(tree: Tree, folder: str, parts: list[str]) -> str | None:
     for length in range(len(parts), 0, -1):
         inner = under(folder, "/".join(parts[:length]))
-        found = tree.first((f"{inner}.rs", f"{inner}/mod.rs"))
-        if found:
-            return found
+        file = tree.first((f"{inner}.rs", f"{inner}/mod.rs"))
+        if file:
+            return file
     return tree.first([f"{folder}.rs", *(under(folder, name) for name in _CRATE_ROOTS)])
 
 
@@ -200,24 +200,24 @@ def resolve_type(tree: Tree, path: str, imported: Import) -> Iterator[str]:
         yield from _package(tree, imported.module)
         return
     inner = imported.module.replace(".", "/")
-    found = _type_file(tree, inner, path)
-    for name in [] if found else names:
-        found = found or _type_file(tree, f"{inner}/{name}", path)
+    file = _type_file(tree, inner, path)
+    for name in [] if file else names:
+        file = file or _type_file(tree, f"{inner}/{name}", path)
     outer = inner
-    while not found and "/" in outer:  # a nested type
+    while not file and "/" in outer:  # a nested type
         outer = outer.rpartition("/")[0]
-        found = _type_file(tree, outer, path)
-    if found:
-        yield found
+        file = _type_file(tree, outer, path)
+    if file:
+        yield file
 
 
 def resolve_namespace(tree: Tree, _path: str, imported: Import) -> Iterator[str]:
     """Return C# files in folders named like the namespace; its root often has no folder."""
     parts = imported.module.split(".")
     for start in range(len(parts)):
-        found = [p for p in _package(tree, ".".join(parts[start:])) if p.endswith(".cs")]
-        if found:
-            yield from found
+        files = [p for p in _package(tree, ".".join(parts[start:])) if p.endswith(".cs")]
+        if files:
+            yield from files
             return
 
 
@@ -228,17 +228,17 @@ def resolve_php(tree: Tree, path: str, imported: Import) -> Iterator[str]:
         return
     parts = imported.module.split("\\")
     for start in range(len(parts)):
-        found = tree.ending("/".join(parts[start:]) + ".php", path)
-        if found:
-            yield found[0]
+        files = tree.ending("/".join(parts[start:]) + ".php", path)
+        if files:
+            yield files[0]
             return
 
 
 def _type_file(tree: Tree, inner: str, near: str) -> str | None:
     for suffix in _TYPES:
-        found = tree.ending(inner + suffix, near)
-        if found:
-            return found[0]
+        files = tree.ending(inner + suffix, near)
+        if files:
+            return files[0]
     return None
 
 
@@ -257,9 +257,9 @@ def _package(tree: Tree, name: str) -> Iterator[str]:
 
 def resolve_include(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     """Look beside the including file, then anywhere in the tree, the nearest first."""
-    found = include_finder(tree, imported.module)(parent(path))
-    if found is not None:
-        yield found
+    file = include_finder(tree, imported.module)(parent(path))
+    if file is not None:
+        yield file
 
 
 def include_finder(tree: Tree, module: str) -> Callable[[str], str | None]:
@@ -274,8 +274,8 @@ def include_finder(tree: Tree, module: str) -> Callable[[str], str | None]:
             return beside
         at = -1 if alone else len(folder)
         while at > 0:
-            if (found := best.get(f"{folder[:at]}/")) is not None:
-                return found
+            if (below := best.get(f"{folder[:at]}/")) is not None:
+                return below
             at = folder.rfind("/", 0, at)
         return anywhere
 
@@ -290,18 +290,18 @@ def resolve_ruby(tree: Tree, path: str, imported: Import) -> Iterator[str]:
         yield beside
         return
     clean = join(name)
-    for found in tree.ending(clean, path) if clean else ():
-        root = found.removesuffix(clean or "").rstrip("/")
+    for file in tree.ending(clean, path) if clean else ():
+        root = file.removesuffix(clean or "").rstrip("/")
         if root == "" or root.rpartition("/")[2] in ("lib", "app", "test", "spec"):
-            yield found
+            yield file
             return
 
 
 def resolve_lua(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     """Resolve `require "a.b"` to a/b.lua or a/b/init.lua."""
     inner = imported.module.replace(".", "/")
-    found = [*tree.ending(f"{inner}.lua", path), *tree.ending(f"{inner}/init.lua", path)]
-    yield from found[:1]
+    files = [*tree.ending(f"{inner}.lua", path), *tree.ending(f"{inner}/init.lua", path)]
+    yield from files[:1]
 
 
 def resolve_beside(tree: Tree, path: str, imported: Import) -> Iterator[str]:

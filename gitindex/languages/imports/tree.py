@@ -27,8 +27,8 @@ class Tree:
         """Return what a rule found out about this tree under a key, made at the first call."""
         if key not in self._notes:
             self._notes[key] = make()
-        found: T = self._notes[key]
-        return found
+        known: T = self._notes[key]
+        return known
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -68,9 +68,9 @@ class Tree:
         return best
 
     def _find_best(self, suffix: str) -> dict[str, str]:
-        found = self._ending(suffix)
-        best = {"": min(found, key=_shortness)} if found else {}
-        for path in sorted(found, key=_shortness) if len(found) > 1 else ():
+        paths = self._ending(suffix)
+        best = {"": min(paths, key=_shortness)} if paths else {}
+        for path in sorted(paths, key=_shortness) if len(paths) > 1 else ():
             at = 0
             while at := path.find("/", at) + 1:
                 best.setdefault(path[:at], path)
@@ -78,8 +78,8 @@ class Tree:
 
     def ending(self, suffix: str, near: str) -> list[str]:
         """Return paths that end with whole segments `suffix`, those close to `near` first."""
-        found = self._ending(suffix)
-        return found if len(found) < 2 else sorted(found, key=_closeness(near))
+        paths = self._ending(suffix)
+        return paths if len(paths) < 2 else sorted(paths, key=_closeness(near))
 
     def _ending(self, suffix: str) -> list[str]:
         tail = f"/{suffix}"

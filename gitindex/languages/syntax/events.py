@@ -46,10 +46,10 @@ def events_of(captures: Captures) -> list[Event]:
     events: list[Event] = [(start, end, DEF, kind) for (start, end), kind in kinds.items()]
     for capture, rank in _RANKS.items():
         # Reading two plain numbers costs half as much as `byte_range`.
-        found = [(n.start_byte, -n.end_byte, rank, capture) for n in captures.get(capture, ())]
+        ranges = [(n.start_byte, -n.end_byte, rank, capture) for n in captures.get(capture, ())]
         if rank == LOCAL:  # a named definition is not an anonymous function
-            found = [event for event in found if event[:2] not in kinds]
-        events += found
+            ranges = [event for event in ranges if event[:2] not in kinds]
+        events += ranges
     events += section_events(captures)
     events.sort()
     return events
@@ -80,10 +80,10 @@ def _flags(kind: str) -> int:
 
 def _by_strength(captures: Captures) -> list[str]:
     """Return the kinds of definitions, from weakest to strongest; of equal ones the first is last."""
-    found = [capture[4:] for capture in captures if capture.startswith("def.")]
-    found.reverse()
-    found.sort(key=_strength)
-    return found
+    kinds = [capture[4:] for capture in captures if capture.startswith("def.")]
+    kinds.reverse()
+    kinds.sort(key=_strength)
+    return kinds
 
 
 def _kinds(captures: Captures) -> dict[Extent, str]:

@@ -47,13 +47,13 @@ def read_exports(data: bytes, captures: Captures, language: str) -> Exports:
 
 
 def exported_names(
-    exports: Exports, found: Iterable[CapturedRange], exported: list[bool]
+    exports: Exports, definitions: Iterable[CapturedRange], exported: list[bool]
 ) -> list[str]:
     """Return the file's exports: as listed, else its visible symbols at module level."""
     if exports.complete:
         return list(exports.listed)
     names = dict.fromkeys(exports.listed)
-    for scope, seen in zip(found, exported, strict=True):
+    for scope, seen in zip(definitions, exported, strict=True):
         if seen and _is_top(scope) and scope.name not in exports.surface.names:
             names.setdefault(scope.name)
     return list(names)

@@ -7,9 +7,9 @@ from itertools import accumulate
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import BlobFacts
 from gitindex.languages.scopes.read import read_scopes
+from gitindex.languages.syntax.details import interface_hash, reexports
 from gitindex.languages.syntax.flags import Reading, read_flags
 from gitindex.languages.syntax.imports import read_imports
-from gitindex.languages.syntax.interface import interface_hash, reexports
 from gitindex.languages.syntax.macros import Span, mask_macros
 from gitindex.languages.syntax.outline import read_outline
 from gitindex.languages.syntax.parser import Parsed, parse, parse_tree

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Postings, Use, unpack_places
-from gitindex.languages.generated import is_generated
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.languages.syntax.outline import Outline
+from gitindex.languages.syntax.source import is_generated
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -229,7 +229,7 @@ def star_import(reading: Reading) -> bool:
 
 def macro_or_generated(reading: Reading) -> bool:
     """Is the file generated, or does it define macros?"""
-    if reading.language in _MACROS and any(s.kind == "macro" for s in reading.outline.found):
+    if reading.language in _MACROS and any(s.kind == "macro" for s in reading.outline.definitions):
         return True
     return is_generated(reading.data)
 
@@ -273,7 +273,7 @@ def _pastes(reading: Reading) -> bool:
     """Does a macro of C make names of parts? Its body is one leaf of the tree."""
     return reading.language in ("c", "cpp") and any(
         b"##" in reading.data[scope.start : scope.end]
-        for scope in reading.outline.found
+        for scope in reading.outline.definitions
         if scope.kind == "macro"
     )
 
@@ -380,7 +380,7 @@ def _overloaded_names(reading: Reading) -> set[str]:
     bodiless = reading.language in ("typescript", "tsx")
     return {
         scope.qualified
-        for scope in reading.outline.found
+        for scope in reading.outline.definitions
         if scope.kind in FUNCTIONS
         and (
             (scope.body < 0 and bodiless) or b"overload" in reading.data[scope.anchor : scope.start]
@@ -391,7 +391,7 @@ def _overloaded_names(reading: Reading) -> set[str]:
 def _repeated(reading: Reading) -> set[str]:
     seen: set[str] = set()
     repeated = set()
-    for scope in reading.outline.found:
+    for scope in reading.outline.definitions:
         if scope.kind in _DEFINED:
             if scope.qualified in seen:
                 repeated.add(scope.qualified)
@@ -402,7 +402,7 @@ def _repeated(reading: Reading) -> set[str]:
 def _is_accessor(reading: Reading, name: str) -> bool:
     """Are all definitions of a name but one its getters, setters or deleters?"""
     plain = 0
-    for scope in reading.outline.found:
+    for scope in reading.outline.definitions:
         if scope.qualified == name:
             head = reading.data[scope.anchor : scope.name_start]
             marked = re.search(rb"\.(setter|getter|deleter)\b|\b(get|set|static)\s", head)
@@ -412,7 +412,7 @@ def _is_accessor(reading: Reading, name: str) -> bool:
 
 def conditional_definition(reading: Reading) -> bool:
     """Does a visible definition exist only under a condition?"""
-    return any(scope.guarded and not scope.local for scope in reading.outline.found)
+    return any(scope.guarded and not scope.local for scope in reading.outline.definitions)
 
 
 def unresolved_receiver(reading: Reading) -> bool:

@@ -183,9 +183,9 @@ def _parts(node: Node) -> list[Node]:
 def _first(node: Node, *kinds: str) -> Node | None:
     """Return the first descendant of one of these kinds, in text order."""
     for child in node.named_children:
-        found = child if child.type in kinds else _first(child, *kinds)
-        if found is not None:
-            return found
+        match = child if child.type in kinds else _first(child, *kinds)
+        if match is not None:
+            return match
     return None
 
 

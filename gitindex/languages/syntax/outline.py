@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.languages.facts import Symbol
-from gitindex.languages.syntax.details import Comments, Details, skip_blank
+from gitindex.languages.syntax.details import Comments, Details, skip_blank, surface_of
 from gitindex.languages.syntax.events import CapturedRange
 from gitindex.languages.syntax.exports import (
     WORDLESS,
@@ -15,7 +15,6 @@ from gitindex.languages.syntax.exports import (
     read_exports,
     rule_for,
 )
-from gitindex.languages.syntax.interface import surface_of
 from gitindex.languages.syntax.macros import define_macro_items
 from gitindex.languages.syntax.source import line_starts
 from gitindex.languages.syntax.sweep import sweep
@@ -28,7 +27,7 @@ class Outline(NamedTuple):
     """The definitions of a blob."""
 
     starts: list[int]
-    found: list[CapturedRange]
+    definitions: list[CapturedRange]
     symbols: tuple[Symbol, ...]
     exports: tuple[str, ...]
     surface: list[str]
@@ -40,13 +39,13 @@ def read_outline(data: bytes, captures: Captures, language: str) -> Outline:
     comments = _comments(captures)
     define_macro_items(captures)
     exports = read_exports(data, captures, language)  # adds definitions, too
-    found = sweep(data, captures, _attached(data, captures))
+    definitions = sweep(data, captures, _attached(data, captures))
     details = Details(data, starts, comments)
-    seen = _visible(found, data, exports, language)
-    symbols = tuple([_symbol(scope, details, seen) for scope in found])
-    surface = surface_of((s for s in found if seen[s.ordinal]), symbols, details)
-    names = exported_names(exports, found, seen)
-    return Outline(starts, found, symbols, tuple(names), surface)
+    seen = _visible(definitions, data, exports, language)
+    symbols = tuple([_symbol(scope, details, seen) for scope in definitions])
+    surface = surface_of((s for s in definitions if seen[s.ordinal]), symbols, details)
+    names = exported_names(exports, definitions, seen)
+    return Outline(starts, definitions, symbols, tuple(names), surface)
 
 
 def _comments(captures: Captures) -> Comments:
@@ -63,14 +62,14 @@ def _attached(data: bytes, captures: Captures) -> dict[int, int]:
 
 
 def _visible(
-    found: list[CapturedRange], data: bytes, exports: Exports, language: str
+    definitions: list[CapturedRange], data: bytes, exports: Exports, language: str
 ) -> list[bool]:
     """Return whether each symbol is visible from outside; nothing inside a hidden one is."""
     rule = rule_for(language)
     wordless = rule in WORDLESS
     surface = exports.surface
     seen: list[bool] = []
-    for scope in found:
+    for scope in definitions:
         if scope.local or (scope.parent >= 0 and not seen[scope.parent]):
             seen.append(False)
         elif wordless:

@@ -93,8 +93,8 @@ def _core_of(package: str, function: str) -> ModuleType:
     """Load a grammar's compiled core alone: its package imports `importlib.resources`, at every start of
     a worker. Imports the package if there is no such core.
     """
-    found = find_spec(package)
-    places = found and found.submodule_search_locations
+    spec_of_package = find_spec(package)
+    places = spec_of_package and spec_of_package.submodule_search_locations
     spec = PathFinder.find_spec(f"{package}._binding", places) if places else None
     if spec is not None and spec.loader is not None:
         core = module_from_spec(spec)

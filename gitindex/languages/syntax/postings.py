@@ -41,20 +41,24 @@ def build_postings(
 
     Removes plain references from the captures: a file can have half a million of them.
     """
-    spelled, respelled = _spelled(data, outline.found)
+    spelled, respelled = _spelled(data, outline.definitions)
     if LIBRARY is not None and not respelled:
-        found = LIBRARY.group_names(
+        grouped = LIBRARY.group_names(
             data,
             list(chain(*extra, *_symbols(captures))),
             captures.get("use.reference", []),
             {use: captures[capture] for capture, use in USES.items() if capture in captures},
             list(chain(*sorted(node.byte_range for node in captures.get("import", ())))),
             list(chain(*[(scope.name_start, scope.name_end) for scope in spelled])),
-            list(chain(*[(s.start, s.end, s.ordinal) for s in outline.found if s.kind in SCOPES])),
+            list(
+                chain(
+                    *[(s.start, s.end, s.ordinal) for s in outline.definitions if s.kind in SCOPES]
+                )
+            ),
         )
-        if found is not None:
+        if grouped is not None:
             captures.pop("use.reference", None)
-            counts, packed = found
+            counts, packed = grouped
             return Postings(counts, packed.decode("utf-8", "surrogatepass"))
     return python_postings(data, outline, captures, extra)
 
@@ -63,7 +67,7 @@ def python_postings(
     data: bytes, outline: Outline, captures: Captures, extra: list[Span]
 ) -> Postings:
     """Do what native/names.c does, and the cases that it does not handle."""
-    spelled, respelled = _spelled(data, outline.found)
+    spelled, respelled = _spelled(data, outline.definitions)
     words, uses = _used(captures, extra)
     words.update((scope.name_start, scope.name_end) for scope in spelled)
     order = sorted(words)
@@ -110,11 +114,11 @@ def _import(order: list[int], uses: Words, captures: Captures) -> None:
 
 
 def _spelled(
-    data: bytes, found: list[CapturedRange]
+    data: bytes, definitions: list[CapturedRange]
 ) -> tuple[list[CapturedRange], list[CapturedRange]]:
     """Return symbols whose name is spelled the same in the text, and those whose name is not."""
     groups: tuple[list[CapturedRange], list[CapturedRange]] = [], []
-    for scope in found:
+    for scope in definitions:
         spelled = data[scope.name_start : scope.name_end] == scope.name.encode()
         groups[not spelled].append(scope)
     return groups
@@ -127,7 +131,7 @@ def _group(
     by_name: dict[bytes, Flat] = defaultdict(list)
     beyond = len(data) + 1
     ends = iter([*outline.starts[1:], beyond])
-    changes = iter([*_boundaries(outline.found), (beyond, 0)])
+    changes = iter([*_boundaries(outline.definitions), (beyond, 0)])
     line, line_start, line_end = 0, 0, next(ends)
     enclosing, (change, following) = 0, next(changes)
     for start, use in zip(order, map(uses.get, order, repeat(Use.REFERENCE)), strict=True):
@@ -154,7 +158,7 @@ def _insert(places: Flat, scope: CapturedRange, starts: list[int]) -> None:
     places[at:at] = place
 
 
-def _boundaries(found: list[CapturedRange]) -> list[tuple[int, int]]:
+def _boundaries(definitions: list[CapturedRange]) -> list[tuple[int, int]]:
     """Return offsets where the innermost symbol changes, each with the new symbol's ordinal + 1."""
     marks: list[tuple[int, int]] = []
     stack: list[tuple[int, int]] = []
@@ -164,7 +168,7 @@ def _boundaries(found: list[CapturedRange]) -> list[tuple[int, int]]:
             end, _ = stack.pop()
             marks.append((end, stack[-1][1] if stack else 0))
 
-    for scope in found:
+    for scope in definitions:
         if scope.kind in SCOPES:
             close(scope.start)
             stack.append((scope.end, _bounded(scope.ordinal)))

@@ -1,8 +1,12 @@
-"""A blob as text: converted to UTF-8 and split into lines. Bad bytes are kept and flagged."""
+"""A blob as text: converted to UTF-8 and split into lines. Bad bytes are kept and flagged.
+
+Also the one detector of generated files: they are searched like others, and ranked below them.
+"""
 
 from __future__ import annotations
 
 import codecs
+import re
 from io import BytesIO
 from itertools import accumulate
 
@@ -10,6 +14,12 @@ from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 
 SAMPLE = 4096
+"""Bytes from which a wide encoding without a mark is recognised: NUL bytes are spread evenly in it."""
+
+_HEAD = 1_000
+"""The marker must be in this many bytes at the start of a file."""
+_SAYS_SO = compile_later(rb"^\W{0,8}(@generated\b|(\w.{0,200})?\bDO NOT EDIT\b)", re.MULTILINE)
+"""The marker is on its own line, with only comment characters before it."""
 
 _PRINTABLE = bytes(b if (b >= 32 and b != 127) or b in b"\t\n\v\f\r" else 32 for b in range(256))
 _ESCAPED = compile_later("[\udc80-\udcff]")
@@ -74,3 +84,8 @@ def line_starts(data: bytes) -> list[int]:
 def count_lines(data: bytes) -> int:
     """Return the number of lines; a last line without a line end counts."""
     return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+def is_generated(data: bytes) -> bool:
+    """Does the file's head mark it as generated (`@generated`, `DO NOT EDIT`)?"""
+    return _SAYS_SO.search(data, 0, _HEAD) is not None

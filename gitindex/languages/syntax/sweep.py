@@ -59,17 +59,17 @@ _TYPE_ARGUMENTS = compile_later(r"<.*>|\[.*\]|\s", re.DOTALL)
 
 
 class Sweep:
-    """The open ranges at one place of the file, and the symbols found so far."""
+    """The open ranges at one place of the file, and the symbols so far."""
 
     def __init__(self, data: bytes, attached: dict[int, int]) -> None:
         self.data = data
         self.attached = attached
         self.stack: list[CapturedRange] = []
-        self.found: list[CapturedRange] = []
+        self.definitions: list[CapturedRange] = []
         self.module_doc: tuple[int, int] | None = None
 
     def run(self, events: Iterable[Event]) -> None:
-        """Process the events in order; `found` then holds the symbols."""
+        """Process the events in order; `definitions` then holds the symbols."""
         stack = self.stack
         idle_until = 0
         for start, minus_end, rank, kind in events:
@@ -139,7 +139,7 @@ class Sweep:
                 owner.kind = "method"
         if text:
             owner.name, owner.name_start, owner.name_end = text, start, end
-            self.found.append(owner)
+            self.definitions.append(owner)
 
     def _text(self, start: int, end: int) -> str:
         return self.data[start:end].decode("utf-8", "replace")
@@ -147,13 +147,13 @@ class Sweep:
 
 def sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
     """Return the named definitions of a file, outermost first, each with its parent."""
-    found = _named(data, captures, attached)
-    found += _attributes(captures, found)
-    found.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
-    for ordinal, scope in enumerate(found):
+    definitions = _named(data, captures, attached)
+    definitions += _attributes(captures, definitions)
+    definitions.sort(key=lambda scope: (scope.start, -scope.end, scope.name_start))
+    for ordinal, scope in enumerate(definitions):
         scope.ordinal = ordinal
         _place(scope)
-    return found
+    return definitions
 
 
 def _named(data: bytes, captures: Captures, attached: dict[int, int]) -> list[CapturedRange]:
@@ -176,7 +176,7 @@ def python_sweep(data: bytes, captures: Captures, attached: dict[int, int]) -> l
     """Do what native/sweep.c does, and headings; the ranges in the order of their names."""
     state = Sweep(data, attached)
     state.run(events_of(captures))
-    return state.found
+    return state.definitions
 
 
 class _OddName(NamedTuple):
@@ -317,15 +317,15 @@ def _split_path(text: str) -> tuple[str, str]:
     return ".".join(part for part in parts[:-1] if part), parts[-1]
 
 
-def _attributes(captures: Captures, found: list[CapturedRange]) -> list[CapturedRange]:
+def _attributes(captures: Captures, definitions: list[CapturedRange]) -> list[CapturedRange]:
     """Return a field for each `self.name = …` in an `__init__`, unless its class has the name."""
-    makers = [scope for scope in found if scope.name == "__init__" and _is_method(scope)]
+    makers = [scope for scope in definitions if scope.name == "__init__" and _is_method(scope)]
     if not makers:
         return []
     targets = [node for node in captures.get("flag.patched", ()) if node.text == b"self"]
     targets.sort(key=_start)
-    taken = {(scope.outer, scope.name) for scope in found}
-    inner = _inner_ranges(found)
+    taken = {(scope.outer, scope.name) for scope in definitions}
+    inner = _inner_ranges(definitions)
     fields: list[CapturedRange] = []
     for maker in makers:
         first = bisect_left(targets, maker.start, key=_start)
@@ -338,11 +338,11 @@ def _attributes(captures: Captures, found: list[CapturedRange]) -> list[Captured
 
 
 def _inner_ranges(
-    found: list[CapturedRange],
+    definitions: list[CapturedRange],
 ) -> dict[CapturedRange | None, list[CapturedRange]]:
     """Return functions and classes by the range around them."""
     inner: dict[CapturedRange | None, list[CapturedRange]] = {}
-    for scope in found:
+    for scope in definitions:
         if scope.kind in _INNER:
             inner.setdefault(scope.outer, []).append(scope)
     return inner

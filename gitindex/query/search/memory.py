@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
-from gitindex.languages.generated import is_generated
+from gitindex.languages.syntax.source import is_generated
 from gitindex.query.search.definitions import DefinitionMemory, FileDefinitions, JoinedTexts
 from gitindex.query.search.past_subjects import StoredSubjects
 from gitindex.query.search.repository_name import NAMING_FILES, repository_words

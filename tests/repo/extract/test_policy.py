@@ -16,7 +16,7 @@ from gitindex.extract.policy import (
 )
 from gitindex.extract.policy_secrets import is_secret, secret_names
 from gitindex.git.interface import GITLINK, LINK, Entry
-from gitindex.languages.generated import is_generated
+from gitindex.languages.syntax.source import is_generated
 from tests.support import Repo
 
 FILE = 0o100644

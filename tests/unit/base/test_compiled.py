@@ -91,17 +91,17 @@ def test_outlines_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = []
 
     def both(data: bytes, captures: Captures, language: str) -> Any:
-        found = outline.read_outline(data, captures, language)
+        compiled = outline.read_outline(data, captures, language)
         with monkeypatch.context() as without:
             without.setattr(sweep, "LIBRARY", None)
-            asked = outline.read_outline(data, captures, language)
-        assert found._replace(found=[]) == asked._replace(found=[])
-        for one, other in zip(found.found, asked.found, strict=True):
+            plain = outline.read_outline(data, captures, language)
+        assert compiled._replace(definitions=[]) == plain._replace(definitions=[])
+        for one, other in zip(compiled.definitions, plain.definitions, strict=True):
             for name in ("rank", "exported", "local", "guarded", "label", "doc", "prefix", "outer"):
                 pair = getattr(one, name), getattr(other, name)
                 assert pair[0] == pair[1] or (name == "outer" and pair[0].start == pair[1].start)
-        compared.append(len(found.symbols))
-        return found
+        compared.append(len(compiled.symbols))
+        return compiled
 
     monkeypatch.setattr(extract, "read_outline", both)
     pick = random.Random(17)
