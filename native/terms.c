@@ -195,12 +195,16 @@ static int write_terms(const Table *terms, Buffer *out) {
         longest = length > longest ? length : longest;
         total += length;
     }
+    int repeated = 0; /* a second blank stands before the first repetition */
     for (uint32_t round = 0; round < MAX_REPEATS; round++)
-        for (size_t i = 0; i < terms->size; i++)
-            if (terms->entries[i].count > round &&
-                (buffer_add(out, table_key(terms, i), terms->entries[i].length) ||
-                 buffer_add(out, " ", 1)))
+        for (size_t i = 0; i < terms->size; i++) {
+            if (terms->entries[i].count <= round)
+                continue;
+            if ((round && !repeated++ && buffer_add(out, " ", 1)) ||
+                buffer_add(out, table_key(terms, i), terms->entries[i].length) ||
+                buffer_add(out, " ", 1))
                 return -1;
+        }
     return longest >= MAX_TERM || total > MAX_TERM_BYTES ? buffer_add(out, "* ", 2) : 0;
 }
 

@@ -158,13 +158,16 @@ def python_terms(text: bytes) -> bytes:
 
 
 def _repeated(counts: dict[bytes, int]) -> list[bytes]:
-    """Return each term up to MAX_REPEATS times, in rounds: the index ignores order."""
+    """Return each term, then the repetitions of frequent ones in rounds: the index ignores order.
+
+    An empty term precedes the repetitions, for readers that need each term once.
+    """
     terms = list(counts)
     sizes = [len(term) for term in terms]
-    for round_ in range(1, MAX_REPEATS):
-        terms += [term for term, count in counts.items() if count > round_]
-    return (
-        [*terms, MARK]
-        if max(sizes, default=0) >= MAX_TERM or sum(sizes) > MAX_TERM_BYTES
-        else terms
-    )
+    repeated = [
+        term for round_ in range(1, MAX_REPEATS) for term, count in counts.items() if count > round_
+    ]
+    if repeated:
+        terms += [b"", *repeated]
+    is_marked = max(sizes, default=0) >= MAX_TERM or sum(sizes) > MAX_TERM_BYTES
+    return [*terms, MARK] if is_marked else terms

@@ -24,6 +24,8 @@ from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import NameIndex
 
 LOCK_WAIT_SECONDS = 60.0
+MIN_FREE_BYTES = 1 << 16
+"""Less is not worth writing the whole database anew: the next commits use it."""
 BATCH = 500  # blobs of one transaction: other writers wait for one at most
 
 Report = Callable[[str, float | None], None]
@@ -76,6 +78,9 @@ def collect(worktree: Worktree, report: Report) -> dict[str, Any]:
             session.check_identity()
             session.lexical().remove(documents)
             session.lexical().commit()
+        if _free_bytes(database) >= MIN_FREE_BYTES:
+            session.check_identity()
+            database.vacuum()
         return _answer(worktree, database, len(found), len(documents), gone, False)
 
 
@@ -203,10 +208,14 @@ def _dead_documents(
     return sorted(LexicalReader(worktree.lexical).all_keys() - kept)
 
 
+def _free_bytes(database: Database) -> int:
+    free, page = (database.row(f"PRAGMA {name}")[0] for name in ("freelist_count", "page_size"))
+    return int(free * page)
+
+
 def _answer(
     worktree: Worktree, database: Database, blobs: int, documents: int, gone: list[str], dry: bool
 ) -> dict[str, Any]:
-    free, page = (database.row(f"PRAGMA {name}")[0] for name in ("freelist_count", "page_size"))
     return {
         "status": "ok",
         "codebaseRoot": safe_text(worktree.root),
@@ -215,5 +224,5 @@ def _answer(
         "removedDocuments": documents,
         "forgottenWorktrees": [safe_text(name) for name in gone],
         "keptBlobs": database.row("SELECT count(*) FROM blobs")[0] - (blobs if dry else 0),
-        "reusableBytes": free * page,
+        "reusableBytes": _free_bytes(database),
     }

@@ -27,7 +27,7 @@ from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import history, mapping
 from gitindex.store.checksums import META, SEALS, CheckLevel, complete_checksums, damage_of_store
-from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.store.connection import Database, WriterDatabase, open_reader, open_writer
 from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
 from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
 from gitindex.store.text_index import merge_word_lists
@@ -46,7 +46,7 @@ class Session:
         self._spool = os.path.join(worktree.store, "spool")
         self._published = os.path.join(worktree.store, "published")
         _prepare(worktree, level)
-        self.database: Database = _open(worktree)
+        self.database: WriterDatabase = _open(worktree)
         self._inode = os.stat(worktree.database).st_ino
         self.extractor = Extractor()
         self._lexical: LexicalWriter | None = None
@@ -275,7 +275,7 @@ def _stamped_otherwise(worktree: Worktree) -> bool:
     )
 
 
-def _open(worktree: Worktree) -> Database:
+def _open(worktree: Worktree) -> WriterDatabase:
     """The database; one that is of an older schema, or beside another lexical index, is built anew."""
     try:
         database = open_writer(worktree.database)

@@ -293,9 +293,9 @@ class DatabaseChecksums(LogLock):
         if isinstance(held, str):
             return  # broken: it stays so until the store is rebuilt
         whole = held.is_open or "facts.db" not in held.files  # its writer died: start over
-        sums = [] if whole else list(held.files["facts.db"][1])
-        known = len(sums)
         size = os.stat(self._path).st_size
+        sums = [] if whole else held.files["facts.db"][1][: -(-size // PART)]
+        known = len(sums)
         parts = {(page - 1) * page_size // PART for page in pages}
         if known:
             parts.add(known - 1)  # the end of the file may have cut it

@@ -189,6 +189,14 @@ class WriterDatabase(Database):
             if os.stat(f"{self.path}-wal").st_size > LOG_BYTES:
                 self._move_log(lambda: None)
 
+    def vacuum(self) -> None:
+        """Write the database anew without free pages; the next move of the log cuts the file."""
+        with self.write():  # marks the log
+            pass
+        with LogLock(self.path, exclusive=False):
+            self._refuse_other_file()
+            self.run("VACUUM")
+
     def _mark_log(self) -> None:
         """Mark the log with the state of the database file that it belongs to; once in each log."""
         half = half_of_database(os.path.dirname(self.path))
@@ -231,7 +239,7 @@ class WriterDatabase(Database):
             checksums.finish(pages, page_size)
 
 
-def open_writer(path: str) -> Database:
+def open_writer(path: str) -> WriterDatabase:
     """Open the store's database for a runner; create or migrate it if needed."""
     with _TURN, translated(path):
         if not _has_writer(path) and not _TURN.wait_for(

@@ -7,6 +7,7 @@ is asked for the blobs of these words. The list only grows: a word of no blob co
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -22,6 +23,8 @@ MAX_ROWS = 8
 """Rows of small commits: as many are merged into one after a refresh."""
 MAX_MERGED_BYTES = 1 << 18
 """A larger row is not merged again, so that the work after a commit does not grow with the repository."""
+MAX_PACKED_BYTES = 1 << 19
+"""A row up to this size is compressed to a third: it matters to a small store, and costs a question 1 ms."""
 MAX_KNOWN = 1 << 18
 """Words that a writer remembers, about 20 MB; beyond them a word may be listed twice."""
 _MARK = MARK.decode()
@@ -39,7 +42,7 @@ class WordListWriter:
     def add(self, body: str) -> None:
         """Add the terms of a blob; a marked blob is always a candidate, and its words are not needed."""
         if not body.endswith(_MARK):
-            self._new.update(body.split())
+            self._new.update(body.partition("  ")[0].split())  # without repetitions
 
     def flush(self) -> None:
         """Write the words that were added since the last flush."""
@@ -52,14 +55,16 @@ class WordListWriter:
 
 def merge_word_lists(database: Database) -> None:
     """Merge the rows of small commits: their words are mostly the same."""
-    small = database.rows("SELECT id FROM text_words WHERE length(words)<?", MAX_MERGED_BYTES)
+    small = database.rows("SELECT id FROM text_words WHERE size<?", MAX_MERGED_BYTES)
     if len(small) >= MAX_ROWS:
         with database.write():
             ids = str([row_id for (row_id,) in small])
             chosen = "WHERE id IN (SELECT value FROM json_each(?))"
             rows = database.rows(f"SELECT words FROM text_words {chosen}", ids)
             database.run(f"DELETE FROM text_words {chosen}", ids)
-            _write(database, set(chain.from_iterable(_split(words) for (words,) in rows)))
+            _write(
+                database, set(chain.from_iterable(_split(_unpacked(words)) for (words,) in rows))
+            )
 
 
 def listed_words(database: Database) -> set[str]:
@@ -115,7 +120,19 @@ def _matches(text: bytes, fragment: bytes) -> Iterator[bytes]:
 
 
 def _texts(database: Database) -> list[bytes]:
-    return [words for (words,) in database.rows("SELECT words FROM text_words ORDER BY id")]
+    rows = database.rows("SELECT words FROM text_words ORDER BY id")
+    return [_unpacked(words) for (words,) in rows]
+
+
+def _unpacked(words: bytes) -> bytes:
+    """Return the words of a row, which begin with a blank."""
+    try:
+        if words.startswith(b" "):
+            return words
+        return zlib.decompressobj().decompress(words, MAX_PACKED_BYTES)
+    except zlib.error as error:
+        message = "the store is damaged: the list of words cannot be read"
+        raise CorruptStore(message, "run `gitindex index --force`") from error
 
 
 def _split(words: bytes) -> list[str]:
@@ -124,5 +141,6 @@ def _split(words: bytes) -> list[str]:
 
 def _write(database: Database, words: set[str]) -> None:
     """Write a row: sorted, so that equal words make equal bytes; a blank before and after each word."""
-    listed = " ".join(["", *sorted(words), ""])
-    database.run("INSERT INTO text_words (words) VALUES (?)", listed.encode())
+    listed = " ".join(["", *sorted(words), ""]).encode()
+    row = zlib.compress(listed) if len(listed) <= MAX_PACKED_BYTES else listed
+    database.run("INSERT INTO text_words (size, words) VALUES (?,?)", len(listed), row)

@@ -2,5 +2,6 @@
 -- adds a row with its words, sorted, a blank before and after each. A word may be in several rows.
 CREATE TABLE text_words (
     id INTEGER PRIMARY KEY,
-    words BLOB NOT NULL
+    size INTEGER NOT NULL,           -- bytes of the words
+    words BLOB NOT NULL              -- compressed unless they begin with a blank
 );

@@ -153,7 +153,7 @@ def test_e16_a_text_index_that_cannot_be_read_hides_nothing(package: Repo) -> No
         found = _ask(package, GrepPattern("Lark"))
         assert found["results"] == intact["results"]
         assert found["searchedFiles"] == len(_covered(package))
-        _by_hand(package, "INSERT INTO text_words VALUES (1, zeroblob(99))")
+        _by_hand(package, "INSERT INTO text_words VALUES (1, 99, zeroblob(99))")
         with pytest.raises(CorruptStore, match="not what was written"):
             _ask(package, GrepPattern("Lark"))
     finally:

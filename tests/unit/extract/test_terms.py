@@ -84,8 +84,10 @@ def test_a_word_of_a_text_is_found_by_its_own_terms(text: str) -> None:
 
 
 def test_repetitions_are_capped_and_rare_terms_kept() -> None:
-    counts = Counter(lexical_text("spam " * 100 + "eggs eggs parseSpam").split(" "))
+    counts = Counter(lexical_text("spam " * 100 + "eggs eggs parseSpam").split())
     assert counts == {"spam": MAX_REPEATS, "eggs": 2, "parsespam": 1, "parse": 1}
+    once, _, again = lexical_text("spam eggs spam").partition("  ")
+    assert (once, again) == ("spam eggs", "spam")
     assert lexical_text("") == ""
     assert lexical_text("() -> ;") == ""
 

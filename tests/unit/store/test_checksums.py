@@ -596,7 +596,7 @@ def test_a_lock_may_have_any_descriptor(store: Path, monkeypatch: pytest.MonkeyP
     """A process without standard input gets number 0."""
     closed: list[int] = []
     monkeypatch.setattr("gitindex.store.checksums.os.open", lambda *_: 0)
-    monkeypatch.setattr("gitindex.store.checksums.fcntl.flock", lambda *_: None)
+    monkeypatch.setattr("gitindex.store.checksums.lock", lambda *_: None)
     with monkeypatch.context() as patched:
         patched.setattr("gitindex.store.checksums.os.close", closed.append)
         with LogLock(str(store / "facts.db"), exclusive=False):

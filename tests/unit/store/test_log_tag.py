@@ -111,7 +111,7 @@ def test_the_log_of_a_new_database_has_no_tag(tmp_path: Path) -> None:
     note(database, "one")
     assert checksums._tag_in_log(path) == UNTAGGED
     assert damage(path) == "", "it has no checksums yet"
-    database._move_log(lambda: None)  # type: ignore[attr-defined]
+    database._move_log(lambda: None)
     assert (damage(path), half(path).number) == ("", 1)
     note(database, "two")
     assert checksums._tag_in_log(path) == log_tag(half(path))

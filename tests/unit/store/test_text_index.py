@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.errors import StoreError
+from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.extract.fragments import fragments_of
 from gitindex.extract.terms import MAX_TERM, document_text
 from gitindex.languages.facts import FactsKey
@@ -16,6 +16,7 @@ from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.lexical import LexicalWriter
 from gitindex.store.text_index import (
+    MAX_PACKED_BYTES,
     MAX_ROWS,
     WordListWriter,
     candidates,
@@ -140,6 +141,21 @@ def test_words_that_were_rolled_back_are_written_with_the_next_batch(store: Stor
     store.words = WordListWriter(store.database)
     store.add((1, b"other text"))
     assert store.find("other") == {1}
+
+
+def test_rows_of_any_size_are_read_and_damaged_ones_reported(store: Store) -> None:
+    """Small rows are compressed, large ones are not."""
+    words = [b"w%06x" % number for number in range(MAX_PACKED_BYTES // 7)]
+    store.add((1, b"small needle"))
+    store.add(*((n + 2, b" ".join(words[n::9])) for n in range(9)))
+    heads = [head for (head,) in store.database.rows("SELECT substr(words, 1, 1) FROM text_words")]
+    assert heads == [b"x", b" "]
+    assert store.find("w000123") == {0x123 % 9 + 2}
+    assert store.find("needle") == {1}
+    with store.database.write():
+        store.database.run("UPDATE text_words SET words=zeroblob(9) WHERE id=1")
+    with pytest.raises(CorruptStore):
+        store.find("needle")
 
 
 def test_a_lexical_index_that_cannot_be_opened_hides_nothing(store: Store, tmp_path: Path) -> None:
