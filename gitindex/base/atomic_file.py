@@ -18,49 +18,59 @@ MOMENT_SECONDS = 2.0
 """A process of another container may look dead: its temporary is left alone for so long."""
 
 
-class FileMode(NamedTuple):
-    """How a file is written: `owner` is a user and a group that it is given to where we may."""
+class FileAccess(NamedTuple):
+    """Who may use a file: `owner` is a user and a group that it is given to where we may."""
 
-    durable: bool
-    mode: int
-    owner: tuple[int, int] | None
-    ready: Callable[[], None] | None
-    existing: bool
+    mode: int = 0o600
+    owner: tuple[int, int] | None = None
+
+
+class Staging(NamedTuple):
+    """Where a file is before it is in its place: in a folder `scratch`, until `ready` returns."""
+
+    scratch: str | None = None
+    ready: Callable[[], None] | None = None
+
+
+PRIVATE, BESIDE = FileAccess(), Staging()
 
 
 def write_atomic(
     path: str,
     data: bytes,
     durable: bool = True,
-    mode: int = 0o600,
-    owner: tuple[int, int] | None = None,
-    scratch: str | None = None,
-    ready: Callable[[], None] | None = None,
     existing: bool = False,
+    access: FileAccess = PRIVATE,
+    staging: Staging = BESIDE,
 ) -> None:
     """Replace `path` by `data`: a temporary file, fsync, rename, fsync of the directory.
 
     Not durable: still whole for every reader, but a power cut may lose it. The temporary file lies
-    in `scratch`, so that only a rename touches the folder of `path`; beside `path` where there is
-    none or it is on another file system. A folder that is missing is never made. `ready` is called
+    in the scratch folder, so that only a rename touches the folder of `path`; beside `path` where there
+    is none or it is on another file system. A folder that is missing is never made. `ready` is called
     last before the rename: it may wait for a better moment. `existing`: the file is replaced, never
     made: FileNotFoundError if it is gone, for whoever removed it is removing its folder. Where the
     system can exchange two files, not even a removal in that very moment finds it made again.
     """
     folder, name = os.path.split(path)
     temp = f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp"
-    how = FileMode(durable, mode, owner, ready, existing)
+
+    def fill(fd: int) -> None:
+        _fill(fd, data, durable, access)
+        if staging.ready is not None:
+            staging.ready()
+
     try:
-        _put(scratch or folder or ".", temp, path, data, how)
+        _put(staging.scratch or folder or ".", temp, path, fill, existing)
     except OSError as error:
-        if scratch is None or error.errno != EXDEV:
+        if staging.scratch is None or error.errno != EXDEV:
             raise
-        _put(folder, temp, path, data, how)
+        _put(folder, temp, path, fill, existing)
     if durable:
         sync_dir(folder)
 
 
-def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None:
+def _put(scratch: str, temp: str, path: str, fill: Callable[[int], None], existing: bool) -> None:
     """Write a file that has no name until it is whole, and rename it at once.
 
     Whoever removes the folder meanwhile fails if an entry appears that it has not listed: a name that
@@ -71,10 +81,8 @@ def _put(scratch: str, temp: str, path: str, data: bytes, how: FileMode) -> None
         fd, named = _open_temporary(here, temp)
         try:
             try:
-                _fill(fd, data, how)
-                if how.ready is not None:
-                    how.ready()
-                exists = how.existing and S_ISREG(os.lstat(path).st_mode)
+                fill(fd)
+                exists = existing and S_ISREG(os.lstat(path).st_mode)
                 if not named:
                     os.link(descriptor_path(fd) or "", temp, dst_dir_fd=here, follow_symlinks=True)
                     named = True
@@ -104,15 +112,15 @@ def _open_temporary(here: int, temp: str) -> tuple[int, bool]:
     return os.open(temp, flags, 0o600, dir_fd=here), True
 
 
-def _fill(fd: int, data: bytes, how: FileMode) -> None:
+def _fill(fd: int, data: bytes, durable: bool, access: FileAccess) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-    if how.owner is not None and how.owner != (os.geteuid(), os.getegid()):
-        _give_to(fd, how.owner)
-    if how.mode != 0o600:
-        os.fchmod(fd, how.mode)
-    if how.durable:
+    if access.owner is not None and access.owner != (os.geteuid(), os.getegid()):
+        _give_to(fd, access.owner)
+    if access.mode != 0o600:
+        os.fchmod(fd, access.mode)
+    if durable:
         os.fsync(fd)
 
 

@@ -7,7 +7,7 @@ import time
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.light_types import Suppress
+from gitindex.base.light_types import TYPE_CHECKING, Suppress
 from gitindex.base.system import (
     EXCLUSIVE,
     SHARED,
@@ -21,7 +21,13 @@ from gitindex.base.system import (
 )
 from gitindex.base.worktree import Worktree
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ENDED = b"ended\n"
+
+LOCK_WAIT_SECONDS = 600.0
+"""Longer than the first index of the largest repository that was measured takes."""
 
 
 class NoLocks(GitIndexError):
@@ -194,3 +200,51 @@ def end_with_repository(anchor: Worktree) -> None:
     folders = ("objects", "objects/pack", "refs", "gitindex/runner.alive")
     kept = (f"gitindex/{name}" for name in ("spool", "taken", "progress", "failure", "shadow"))
     end_when_removed(os.path.join(anchor.common_dir, name) for name in (*folders, *kept))
+
+
+class StoreHeld(GitIndexError):
+    """Another runner did not give the store up in time."""
+
+    def __init__(self) -> None:
+        super().__init__("another runner holds the store", "see `gitindex jobs`")
+
+
+class Turn:
+    """Waits for the runner's lock, longer and longer between two tries; True while there is time.
+
+    A runner in the background has GRACE_SECONDS to end by itself; then it is ended, because nobody waits
+    for a process of a lower priority than their own.
+    """
+
+    GRACE_SECONDS = 0.5
+    LONGEST_SECONDS = 0.25
+
+    def __init__(self, worktree: Worktree, seconds: float = LOCK_WAIT_SECONDS) -> None:
+        self._worktree = worktree
+        self._began = time.monotonic()
+        self._seconds = seconds
+        self.took_over = False
+
+    def pause(self) -> bool:
+        """Wait a moment; False if the time is up."""
+        waited = time.monotonic() - self._began
+        if waited > self._seconds:
+            return False
+        if waited > self.GRACE_SECONDS and is_held(self._worktree.lock):
+            self.took_over |= end_polite_runner(self._worktree)
+        time.sleep(min(self.LONGEST_SECONDS, max(0.02, waited / 10)))
+        return True
+
+
+def take_lock(
+    worktree: Worktree,
+    report: Callable[[str, float | None], None],
+    seconds: float = LOCK_WAIT_SECONDS,
+) -> RunnerLock:
+    """The runner's lock, as soon as no other runner holds it."""
+    lock, turn = RunnerLock(worktree.lock), Turn(worktree, seconds)
+    while not lock.acquire():
+        report("waiting for another runner", None)
+        if not turn.pause():
+            raise StoreHeld
+    return lock

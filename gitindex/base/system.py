@@ -27,9 +27,6 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 _DELETED_SELF = 0x400  # of inotify
 
 
-# --- locks ---------------------------------------------------------------------------------------
-
-
 def lock(fd: int, kind: int = EXCLUSIVE) -> None:
     """Wait for a lock on an open file; closing the last descriptor gives it up."""
     fcntl.flock(fd, kind)
@@ -47,9 +44,6 @@ def try_lock(fd: int, kind: int = EXCLUSIVE) -> bool:
 def unlock(fd: int) -> None:
     """Give a lock up without closing its file."""
     fcntl.flock(fd, fcntl.LOCK_UN)
-
-
-# --- limits and priority -------------------------------------------------------------------------
 
 
 def limit_memory(size: int) -> int:
@@ -121,9 +115,6 @@ def become_background(memory: int) -> None:
         del os.environ[name]
     lower_priority()
     limit_memory(memory)
-
-
-# --- programs and processes ----------------------------------------------------------------------
 
 
 def spawn(
@@ -206,9 +197,6 @@ def _read(path: str) -> bytes | None:
             return file.read()
     except OSError:
         return None  # not Linux, or gone
-
-
-# --- file systems --------------------------------------------------------------------------------
 
 
 def mounts() -> list[tuple[bytes, str]] | None:

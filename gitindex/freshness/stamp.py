@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.atomic_file import Staging, read_small, write_atomic
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionMarker, render_marker
@@ -146,7 +146,7 @@ def publish_marker(worktree: Worktree, marker: CompletionMarker, store: StoreIde
     stamp = Stamp(store, (run, *_proven_runs(worktree, run.run_id)))
     write_atomic(worktree.stamp, stamp.render(), durable=False)
     there = os.path.lexists(worktree.marker)
-    write_atomic(worktree.marker, data, scratch=worktree.store, existing=there)
+    write_atomic(worktree.marker, data, existing=there, staging=Staging(worktree.store))
 
 
 def restamp(path: str, store: StoreIdentity) -> None:

@@ -9,7 +9,7 @@ import sys
 import tomllib
 from typing import Any, NamedTuple
 
-from gitindex.base.atomic_file import read_small, write_atomic
+from gitindex.base.atomic_file import FileAccess, read_small, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.shipped import shipped_folder
@@ -91,8 +91,8 @@ def apply_change(change: ConfigChange) -> str:
     backup, mode = "", 0o644
     if change.before is not None:
         backup, mode = _free(f"{change.path}.before-gitindex"), os.stat(change.path).st_mode & 0o777
-        write_atomic(backup, change.before, mode=mode)
-    write_atomic(change.path, change.after, mode=mode)
+        write_atomic(backup, change.before, access=FileAccess(mode))
+    write_atomic(change.path, change.after, access=FileAccess(mode))
     return backup
 
 

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError, NotIndexed, StoreReplaced
 from gitindex.base.escape import safe_text
-from gitindex.base.runner_lock import advertised
+from gitindex.base.runner_lock import advertised, take_lock
 from gitindex.base.worktree import STORE_FOLDERS, Worktree
 from gitindex.git.command import run_git
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id
-from gitindex.refresh.run import take_lock
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
 from gitindex.store.connection import Database, marks, open_reader

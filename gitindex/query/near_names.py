@@ -54,7 +54,7 @@ class NameMemory:
             yield self._names[start : end if end >= 0 else None]
             at = self._lowered.find(word, end) if end >= 0 else -1
         like = f"SELECT n.text {_DEFINED} AND n.text {_LIKE}"
-        yield from (name for (name,) in view.laid_rows(like, f"%{escape_like(word)}%"))
+        yield from (name for (name,) in view.overlay_rows(like, f"%{escape_like(word)}%"))
 
 
 def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:

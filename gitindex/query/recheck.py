@@ -146,7 +146,7 @@ class Rechecker:
         """Return the text of one version; None if it cannot be had."""
         if not oid:
             return b""
-        laid = self._view.overlay.laid.get(os.fsencode(path))
+        laid = self._view.overlay.files.get(os.fsencode(path))
         if laid is not None and laid.oid == oid and laid.data is not None:
             return laid.data[:MAX_TEXT_BYTES]
         found = read_blobs(self._view.worktree.root, [oid]).get(oid)
@@ -161,7 +161,7 @@ class Rechecker:
     ) -> dict[str, TreeDifference]:
         """Return what differs between then (a tree with edits) and now (a tree with an overlay)."""
         found = dict(tree)
-        laid = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.laid.items()}
+        laid = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.files.items()}
         for path in edits.keys() | laid.keys():
             committed = tree.get(path) or TreeDifference(*[self._committed(path)] * 2)
             what = TreeDifference(edits.get(path, committed.then), laid.get(path, committed.now))

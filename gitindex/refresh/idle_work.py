@@ -13,6 +13,7 @@ from contextlib import closing
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import ObjectMissing
+from gitindex.base.runner_lock import take_lock
 from gitindex.base.worktree import Worktree
 from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.plan import is_present, reader_of
@@ -21,7 +22,6 @@ from gitindex.freshness.status_file import FILE, PackNote, read_pack_note
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.refresh.log import Log
-from gitindex.refresh.run import take_lock
 from gitindex.refresh.session import Session, rebuild_store
 from gitindex.refresh.worktree_writer import Report
 from gitindex.store.connection import Database

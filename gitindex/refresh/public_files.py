@@ -13,7 +13,7 @@ import time
 from errno import ENOENT
 from io import FileIO
 
-from gitindex.base.atomic_file import read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.atomic_file import Staging, read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import alive_file
 from gitindex.base.system import is_background
@@ -188,7 +188,7 @@ def write_public(worktree: Worktree, path: str, data: bytes, make: bool = True) 
     existing = os.path.lexists(path)
     if not (existing or make) and _is_being_removed(worktree):
         raise FileNotFoundError(ENOENT, "the worktree was removed", path)
-    write_atomic(path, data, scratch=worktree.store, ready=ready, existing=existing)
+    write_atomic(path, data, existing=existing, staging=Staging(worktree.store, ready))
 
 
 def sweep_litter(worktree: Worktree) -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import (
     RunnerLock,
-    end_polite_runner,
+    StoreHeld,
+    Turn,
     end_with_repository,
     is_held,
 )
@@ -29,50 +29,6 @@ from gitindex.refresh.worktree_writer import Report
 from gitindex.store.scopes import scopes_are_due
 from gitindex.store.scrub import full_scrub_due
 
-LOCK_WAIT_SECONDS = 600.0
-"""Longer than the first index of the largest repository that was measured takes."""
-
-
-class Turn:
-    """Waits for the runner's lock, longer and longer between two tries; True while there is time.
-
-    A runner in the background has GRACE_SECONDS to end by itself; then it is ended, because nobody waits
-    for a process of a lower priority than their own.
-    """
-
-    GRACE_SECONDS = 0.5
-    LONGEST_SECONDS = 0.25
-
-    def __init__(self, worktree: Worktree, seconds: float = LOCK_WAIT_SECONDS) -> None:
-        self._worktree = worktree
-        self._began = time.monotonic()
-        self._seconds = seconds
-        self.took_over = False
-
-    def pause(self) -> bool:
-        """Wait a moment; False if the time is up."""
-        waited = time.monotonic() - self._began
-        if waited > self._seconds:
-            return False
-        if waited > self.GRACE_SECONDS and is_held(self._worktree.lock):
-            self.took_over |= end_polite_runner(self._worktree)
-        time.sleep(min(self.LONGEST_SECONDS, max(0.02, waited / 10)))
-        return True
-
-
-def take_lock(worktree: Worktree, report: Report, seconds: float = LOCK_WAIT_SECONDS) -> RunnerLock:
-    """The runner's lock, as soon as no other runner holds it."""
-    lock, turn = RunnerLock(worktree.lock), Turn(worktree, seconds)
-    while not lock.acquire():
-        report("waiting for another runner", None)
-        if not turn.pause():
-            raise _held()
-    return lock
-
-
-def _held() -> GitIndexError:
-    return GitIndexError("another runner holds the store", "see `gitindex jobs`")
-
 
 def refresh_now(
     request: RefreshRequest, report: Report | None = None, lock: RunnerLock | None = None
@@ -83,7 +39,7 @@ def refresh_now(
         if report is not None:
             report("waiting for another runner", None)
         if not turn.pause():
-            raise _held()
+            raise StoreHeld
     if turn.took_over or full_scrub_due(request.worktree.store):
         start_runner(request.worktree)  # helps readers, too
     else:

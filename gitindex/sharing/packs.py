@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError, NotIndexed
+from gitindex.base.runner_lock import take_lock
 from gitindex.base.worktree import Worktree
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.status_file import read_pack_note
@@ -17,7 +18,7 @@ from gitindex.git.command import run_git, try_git
 from gitindex.git.settings import user_setting
 from gitindex.refresh.detached import start_runner
 from gitindex.refresh.idle_work import verify_part
-from gitindex.refresh.run import refresh_now, take_lock
+from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.sharing.adoption import (
     Adopted,

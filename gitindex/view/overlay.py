@@ -60,7 +60,7 @@ class Overlay(NamedTuple):
     tree: str  # the base tree, or the tree asked for
     commit: str | None
     source: str  # `source` label of overlaid paths
-    laid: dict[bytes, OverlaidFile | None]  # None: deleted
+    files: dict[bytes, OverlaidFile | None]  # None: deleted
     left_out: tuple[bytes, ...]  # also differ, but exceed the budget: hidden, not shown
     digest: str | None
     as_blobs: int = 0  # files that git converted, over the budget: shown as their blobs
@@ -76,15 +76,15 @@ def overlay_worktree(served: Snapshot) -> Overlay:
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     rules = _policy(served, committed)
     paths = choose_overlaid(served.worktree.root, seen.head)
-    laid, unreadable = _read_disk(served, rules, paths.read)
+    files, unreadable = _read_disk(served, rules, paths.read)
     left_out = [*paths.left_out, *unreadable]
-    laid = _absent_from_git(served, rules, absent) | laid
-    on_disk_only = {*laid, *left_out}  # HEAD's bytes are out of date for these
-    rest = {path: entry for path, entry in committed.items() if path not in on_disk_only}
-    laid |= _from_tree(served, rest, rules)
-    hidden = {path: laid.get(path) for path in (*laid, *left_out)}
+    files = _absent_from_git(served, rules, absent) | files
+    on_disk_only = {*files, *left_out}  # HEAD's bytes are out of date for these
+    rest = {path: committed[path] for path in sorted(committed.keys() - on_disk_only)}
+    files |= _from_tree(served, rest, rules)
+    hidden = {path: files.get(path) for path in (*files, *left_out)}
     digest = overlay_digest(hidden) if hidden else None
-    base = Overlay(row.tree or "", row.head_commit, WORKTREE, laid, tuple(left_out), digest)
+    base = Overlay(row.tree or "", row.head_commit, WORKTREE, files, tuple(left_out), digest)
     return base._replace(as_blobs=paths.as_blobs)
 
 
@@ -115,13 +115,13 @@ def _read_disk(
 def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:
     """Return the overlay with the unsaved text of an editor in place of files on disk."""
     rules = _policy(served, {})
-    laid = dict(overlay.laid)
+    files = dict(overlay.files)
     for path, data in buffers.items():
         entry = Entry(path, 0o100644, blob_id(data, len(served.seen.head_tree)))
-        laid[path] = _overlaid(classify_file(entry, rules, data), data)._replace(source=BUFFER)
+        files[path] = _overlaid(classify_file(entry, rules, data), data)._replace(source=BUFFER)
     left_out = tuple(path for path in overlay.left_out if path not in buffers)
-    digest = overlay_digest({path: laid.get(path) for path in (*laid, *left_out)})
-    return overlay._replace(laid=laid, left_out=left_out, digest=digest)
+    digest = overlay_digest({path: files.get(path) for path in (*files, *left_out)})
+    return overlay._replace(files=files, left_out=left_out, digest=digest)
 
 
 def overlay_at(served: Snapshot, rev: str) -> Overlay:
@@ -140,8 +140,8 @@ def overlay_at(served: Snapshot, rev: str) -> Overlay:
             f"no such revision: {safe_text(rev)}", "see `git log --all`", Exit.USAGE
         ) from error
     changes = _changes(served, served.published.tree, tree)
-    laid = _from_tree(served, changes, _policy(served, changes))
-    return Overlay(tree, commit, f"index@{tree}", laid, (), None)
+    files = _from_tree(served, changes, _policy(served, changes))
+    return Overlay(tree, commit, f"index@{tree}", files, (), None)
 
 
 def overlay_staged(served: Snapshot) -> Overlay:
@@ -164,9 +164,9 @@ def overlay_staged(served: Snapshot) -> Overlay:
         index=index,
     )
     changes = dict(_parse_raw(output))
-    laid = _from_tree(served, changes, _policy(served, changes))
-    digest = overlay_digest(laid) if laid else None
-    return Overlay(base, served.published.head_commit, STAGED, laid, (), digest)
+    files = _from_tree(served, changes, _policy(served, changes))
+    digest = overlay_digest(files) if files else None
+    return Overlay(base, served.published.head_commit, STAGED, files, (), digest)
 
 
 def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
@@ -174,22 +174,22 @@ def overlay_merged(served: Snapshot, merged: MergedTree) -> Overlay:
     changes = dict(_parse_raw(merged.compare(served.published.tree or "")))
     contents = merged.read(entry.oid for entry in changes.values() if entry)
     rules = _policy(served, changes)
-    laid: dict[bytes, OverlaidFile | None] = {}
+    files: dict[bytes, OverlaidFile | None] = {}
     for path, entry in changes.items():
         data = contents.get(entry.oid) if entry else None
         if entry is None:
-            laid[path] = None
+            files[path] = None
         elif data is not None and len(data) <= MAX_TEXT_BYTES:
-            laid[path] = _overlaid(classify_file(entry, rules, data), data)
-    left_out = tuple(path for path in changes if path not in laid)
-    return Overlay(merged.tree, None, f"index@{merged.tree}", laid, left_out, None)
+            files[path] = _overlaid(classify_file(entry, rules, data), data)
+    left_out = tuple(path for path in changes if path not in files)
+    return Overlay(merged.tree, None, f"index@{merged.tree}", files, left_out, None)
 
 
-def overlay_digest(laid: dict[bytes, OverlaidFile | None]) -> str:
+def overlay_digest(files: dict[bytes, OverlaidFile | None]) -> str:
     """Return a digest of all overlaid paths and their blob ids."""
     text = sha256()
-    for path in sorted(laid):
-        found = laid[path]
+    for path in sorted(files):
+        found = files[path]
         text.update(b"%s\0%s\0" % (path, found.oid.encode() if found else b"-"))
     return text.hexdigest()
 
@@ -221,13 +221,13 @@ def _from_tree(
     large = {oid for oid, size in sizes.items() if size > MAX_TEXT_BYTES}
     unclear = [e.oid for e in entries if e.oid not in large and needs_content(e, rules)]
     contents = read_blobs(served.worktree.root, unclear)
-    laid: dict[bytes, OverlaidFile | None] = dict.fromkeys(changes)
+    files: dict[bytes, OverlaidFile | None] = dict.fromkeys(changes)
     for entry in entries:
         planned = classify(entry, rules, lambda oid: contents.get(oid, b""))
         if planned.skip is None and entry.oid in large:
             planned = planned._replace(skip=SkipReason.OVERSIZE)
-        laid[entry.path] = _overlaid(planned)
-    return laid
+        files[entry.path] = _overlaid(planned)
+    return files
 
 
 def _overlaid(planned: PlannedBlob, data: bytes | None = None) -> OverlaidFile:

@@ -129,7 +129,7 @@ class OverlayTables:
         self._read: dict[bytes, bytes] | None = None  # their bytes, once they are read
         self.without_facts: set[bytes] = set()  # requested, but without bytes or over the budget
         self._parts = [self._part("", self._base())]
-        if overlay.laid or overlay.left_out:
+        if overlay.files or overlay.left_out:
             with self._db.scratch():
                 self._lay()
 
@@ -141,7 +141,7 @@ class OverlayTables:
         """Return rows of the published tree, with nothing hidden."""
         return self._rows([self._part("", self._base())], sql, values)
 
-    def laid_rows(self, sql: str, *values: Any) -> list[Any]:
+    def overlay_rows(self, sql: str, *values: Any) -> list[Any]:
         """Return rows of the overlay."""
         return self._rows(self._parts[1:], sql, values)
 
@@ -175,10 +175,10 @@ class OverlayTables:
         self._db.run("CREATE TEMP TABLE laid_hidden (path_id INTEGER PRIMARY KEY)")
         self._db.run_many(
             "INSERT OR IGNORE INTO temp.laid_hidden SELECT id FROM paths WHERE path=?",
-            ((path,) for path in (*overlay.laid, *overlay.left_out)),
+            ((path,) for path in (*overlay.files, *overlay.left_out)),
         )
         self._db.run(_FILES)
-        files = [laid for laid in overlay.laid.values() if laid is not None]
+        files = [file for file in overlay.files.values() if file is not None]
         self._add_files(files)
         hidden = " AND f.path_id NOT IN (SELECT path_id FROM temp.laid_hidden)"
         self._parts = [
@@ -214,12 +214,12 @@ class OverlayTables:
     def _texts(self) -> dict[bytes, bytes]:
         """Return the bytes of overlaid files without facts so far; read once."""
         if self._read is None:
-            from_git = [laid.oid for laid in self._waiting.values() if laid.data is None]
+            from_git = [file.oid for file in self._waiting.values() if file.data is None]
             contents = read_blobs(self._served.worktree.root, from_git[:MAX_EXTRACTED])
             self._read = {
                 path: data
-                for path, laid in self._waiting.items()
-                if (data := contents.get(laid.oid) if laid.data is None else laid.data) is not None
+                for path, file in self._waiting.items()
+                if (data := contents.get(file.oid) if file.data is None else file.data) is not None
             }
             self.without_facts = self._waiting.keys() - self._read.keys()
         return self._read
@@ -257,13 +257,13 @@ class OverlayTables:
         paths: dict[FactsKey, list[bytes]] = {}
         bytes_of: dict[str, bytes | None] = {}
         for path, data in texts.items():
-            laid = self._waiting[path]
-            held = self._memory.get(_key(laid))
+            file = self._waiting[path]
+            held = self._memory.get(_key(file))
             if held is not None:
                 yield path, held
             else:
-                paths.setdefault(_key(laid), []).append(path)
-                bytes_of[laid.oid] = data
+                paths.setdefault(_key(file), []).append(path)
+                bytes_of[file.oid] = data
         blobs = [(key, self._waiting[paths[key][0]].language) for key in paths]
         if not blobs:
             return
@@ -274,14 +274,14 @@ class OverlayTables:
                     yield path, blob.facts
 
 
-def _key(laid: OverlaidFile) -> FactsKey:
-    return FactsKey(laid.oid, extractor_id(laid.language))
+def _key(file: OverlaidFile) -> FactsKey:
+    return FactsKey(file.oid, extractor_id(file.language))
 
 
-def _row(laid: OverlaidFile, blob_id: int | None) -> tuple[Any, ...]:
-    skip = str(laid.skip) if laid.skip else None
+def _row(file: OverlaidFile, blob_id: int | None) -> tuple[Any, ...]:
+    skip = str(file.skip) if file.skip else None
     stored = int(blob_id is not None)
-    return laid.path, bytes.fromhex(laid.oid), laid.mode, blob_id, skip, stored
+    return file.path, bytes.fromhex(file.oid), file.mode, blob_id, skip, stored
 
 
 def _fill(sql: str, part: dict[str, str]) -> str:

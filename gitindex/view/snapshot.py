@@ -60,14 +60,14 @@ def open_snapshot(
     path: str,
     strict: bool = False,
     scope: EditScope = EditScope.NONE,
-    begun: Probe | None = None,
+    started_probe: Probe | None = None,
 ) -> Iterator[Snapshot]:
-    """Open a snapshot whose marker and data agree; raises GateClosed. `begun`: a running probe."""
+    """Open a snapshot whose marker and data agree; raises GateClosed. `started_probe`: a running probe."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
-        with _probe(worktree, scope, begun) as probe:
-            begun = None
+        with _probe(worktree, scope, started_probe) as probe:
+            started_probe = None
             database = open_reader(worktree.database)  # while git runs
             if database is None:
                 seen = observe(worktree, scope, probe)
@@ -75,7 +75,7 @@ def open_snapshot(
                 raise GateClosed(_envelope(worktree, seen, path, False, strict))
             try:
                 with database.snapshot():
-                    _refuse_rot(worktree)
+                    _refuse_corruption(worktree)
                     row = mapping.published(database, worktree.id)
                     seen = observe(worktree, scope, probe)
                     _refuse_damage(seen)
@@ -129,7 +129,7 @@ def _refuse_damage(seen: Observation) -> None:
         raise CorruptStore(message.partition("; ")[0], "run `gitindex index`")
 
 
-def _refuse_rot(worktree: Worktree) -> None:
+def _refuse_corruption(worktree: Worktree) -> None:
     """Raise if a part of the database fails its checksum; checked once per process."""
     wrong = database_damage(worktree.store, CheckLevel.CACHED)
     if wrong:

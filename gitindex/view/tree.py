@@ -89,15 +89,15 @@ class TreeView:
         """Like `rows`, for the whole published tree: the overlay hides nothing."""
         return self._tables.published_rows(sql, *values)
 
-    def laid_rows(self, sql: str, *values: Any) -> list[Any]:
+    def overlay_rows(self, sql: str, *values: Any) -> list[Any]:
         """Like `rows`, for the overlay only."""
-        return self._tables.laid_rows(sql, *values)
+        return self._tables.overlay_rows(sql, *values)
 
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the bytes of live paths; paths without content are left out."""
         names = list(paths)
         found, oids = self._overlaid(names)
-        oids |= self._base_oids([path for path in names if path not in self.overlay.laid])
+        oids |= self._base_oids([path for path in names if path not in self.overlay.files])
         if self.overlay.source == WORKTREE:
             found |= self._unchanged(oids)
         absent = {path: oid for path, oid in oids.items() if path not in found}
@@ -109,7 +109,7 @@ class TreeView:
         found: dict[bytes, bytes] = {}
         oids: dict[bytes, str] = {}
         for path in paths:
-            file = self.overlay.laid.get(path)
+            file = self.overlay.files.get(path)
             if file is not None and file.data is not None:
                 found[path] = file.data
             elif file is not None and file.oid:
@@ -157,7 +157,7 @@ class TreeView:
 
     def changed(self) -> dict[bytes, OverlaidFile | None]:
         """Return overlaid paths in their current state; None for a deleted path."""
-        return self.overlay.laid
+        return self.overlay.files
 
     def envelope(self, **fields: Any) -> dict[str, Any]:
         """Return a whole answer: these fields, the freshness and the receipt."""
@@ -197,8 +197,8 @@ class TreeView:
     @cached_property
     def _left_out_of_tree(self) -> int:
         marker = self.served.seen.proof.marker
-        laid = self.overlay.laid.values()
-        if marker and not marker.left_out and not any(f and f.skip in _UNSEEN for f in laid):
+        files = self.overlay.files.values()
+        if marker and not marker.left_out and not any(f and f.skip in _UNSEEN for f in files):
             return 0
         row = self.rows(
             "SELECT count(*) FROM {live} l LEFT JOIN {blobs} b ON b.id=l.blob_id WHERE l.skip IN"
@@ -217,7 +217,7 @@ class TreeView:
     def _freshness(self) -> FreshnessFields:
         """Return the index's own freshness; a tree asked for by name has a state of its own."""
         overlay = self.overlay
-        differs = len(overlay.laid) + len(overlay.left_out)
+        differs = len(overlay.files) + len(overlay.left_out)
         hidden = len(overlay.left_out) + len(self._tables.without_facts)
         other = overlay.source == self.source()  # a commit asked for by name
         state = verdict(self.served).freshness
@@ -235,7 +235,7 @@ class TreeView:
             return "at"
         if self.served.seen.progress:
             return "skipped_indexing"
-        return "overlay" if self.overlay.laid else "served"
+        return "overlay" if self.overlay.files else "served"
 
     def _receipt(self) -> ReceiptFields:
         return {
@@ -256,9 +256,12 @@ class TreeView:
             return {"named": True}
         if self.overlay.source != WORKTREE or self.overlay.left_out:
             return None
-        laid = self.overlay.laid.items()
+        files = self.overlay.files.items()
         return self.footprint.fields(
-            {os.fsdecode(path): (file.oid, file.data) if file else ("", b"") for path, file in laid}
+            {
+                os.fsdecode(path): (file.oid, file.data) if file else ("", b"")
+                for path, file in files
+            }
         )
 
     def published_oid(self, path: bytes) -> str:
@@ -292,20 +295,20 @@ def open_tree(
     path: str,
     ask: TreeChoice = NOW,
     memory: FactsMemory | None = None,
-    begun: Probe | None = None,
+    started_probe: Probe | None = None,
     buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
     """Open the tree that is asked for. Raises GateClosed if the gate is closed.
 
-    `begun` is a running probe of the work tree, new files included. `buffers` maps paths to unsaved
+    `started_probe` is a running probe of the work tree, new files included. `buffers` maps paths to unsaved
     texts of an editor, which replace the files on disk.
     """
     undo_unfinished(worktree)
     committed = ask.at or ask.staged or ask.merged
     scope = EditScope.NONE if committed else EditScope.ALL
-    if begun is None and memory is not None and not committed:
-        begun = memory.looks.start(worktree)
-    with open_snapshot(worktree, path, ask.strict, scope, begun) as served:
+    if started_probe is None and memory is not None and not committed:
+        started_probe = memory.looks.start(worktree)
+    with open_snapshot(worktree, path, ask.strict, scope, started_probe) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)
         elif ask.staged:

@@ -39,10 +39,10 @@ LINES = {
     "web": 3673,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 27
+COMPLEX_FUNCTIONS = 21
 # The same for functions with more parameters, and for modules that import each other in a circle.
-WIDE_FUNCTIONS = 5
-CYCLIC_MODULES = 10
+WIDE_FUNCTIONS = 2
+CYCLIC_MODULES = 5
 
 POSIX = {"fcntl", "resource", "pwd", "grp", "termios"}
 

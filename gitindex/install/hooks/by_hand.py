@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.atomic_file import FileAccess, read_small, remove, write_atomic
 from gitindex.base.worktree import Worktree
 from gitindex.install.hooks import block, files
 from gitindex.install.hooks.advice import LEFTHOOK_LOCAL, lefthook_job, shared_file
@@ -101,7 +101,7 @@ def _write_lefthook(worktree: Worktree, events: list[str]) -> list[str]:
     path = os.path.join(worktree.root, LEFTHOOK_LOCAL)
     if os.path.lexists(path):
         return []  # the user's own file: the caller prints what to add
-    write_atomic(path, _lefthook(events), mode=0o644)
+    write_atomic(path, _lefthook(events), access=FileAccess(0o644))
     return [path]
 
 

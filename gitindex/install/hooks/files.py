@@ -6,7 +6,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from gitindex.base.atomic_file import remove, write_atomic
+from gitindex.base.atomic_file import FileAccess, remove, write_atomic
 from gitindex.install.hooks import block
 from gitindex.install.hooks.block import BLOCK_VERSION, ORIGINAL, SHEBANG, Form, HookBlock
 
@@ -105,7 +105,7 @@ def write_hook(
 ) -> None:
     """Write a file atomically, with its mode: git never sees half a hook."""
     owner = (like.st_uid, like.st_gid) if like is not None else None
-    write_atomic(path, data, mode=mode, owner=owner)
+    write_atomic(path, data, access=FileAccess(mode, owner))
 
 
 def _create(path: str, event: str, script: str) -> None:

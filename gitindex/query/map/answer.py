@@ -88,7 +88,7 @@ def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noq
 def _unchanged_key(view: TreeView, wanted: MapQuery) -> tuple[Any, ...] | None:
     """Return the cache key of the map; None if the tree is not just the published one."""
     overlay, published = view.overlay, view.served.published
-    if overlay.laid or overlay.left_out or overlay.tree != published.tree:
+    if overlay.files or overlay.left_out or overlay.tree != published.tree:
         return None
     return view.worktree.database, published.run_id, published.tree, wanted
 

@@ -236,7 +236,7 @@ class Collector:
         if laid and self._query.filters.kinds:
             view.ensure_facts(words=[*self._terms, *self._must])  # the query asks for definitions
         sql = f"SELECT {COLUMNS}, b.lexical{BY_PATH}"
-        stored = {row[0]: row for row in view.laid_rows(sql)} if laid else {}
+        stored = {row[0]: row for row in view.overlay_rows(sql)} if laid else {}
         for path, file in laid.items():
             row = stored.get(path)
             if row is None:

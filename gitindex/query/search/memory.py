@@ -164,7 +164,7 @@ class TreeFiles:
         self._view = view
         self._tree = memory.tree(view)
         overlay = view.overlay
-        self._hidden = {*overlay.laid, *overlay.left_out}
+        self._hidden = {*overlay.files, *overlay.left_out}
 
     def with_keys(self, keys: Sequence[FactsKey]) -> list[Candidate]:
         """Return the files of the tree with these blobs, in the order of the keys, then by path."""
@@ -211,7 +211,7 @@ class TreeFiles:
         return tree.paths.best(needles, limit)
 
     def _rows(self, sql: str, values: Sequence[bytes], published: bool) -> list[Row]:
-        ask = self._view.published_rows if published else self._view.laid_rows
+        ask = self._view.published_rows if published else self._view.overlay_rows
         found: list[Row] = []
         for at in range(0, len(values), CHUNK):
             part = values[at : at + CHUNK]

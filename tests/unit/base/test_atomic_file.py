@@ -14,7 +14,9 @@ import pytest
 from gitindex.base import atomic_file
 from gitindex.base.atomic_file import (
     MOMENT_SECONDS,
+    FileAccess,
     FileTooLarge,
+    Staging,
     read_small,
     read_start,
     remove,
@@ -177,11 +179,11 @@ def test_a3_a_scratch_folder_on_another_file_system(tmp_path: Path) -> None:
     others = [f for f in ("/dev/shm", "/tmp") if os.path.isdir(f) and os.stat(f).st_dev != ours]
     if not others:
         pytest.skip("no second file system")
-    write_atomic(str(tmp_path / "a"), b"one", scratch=others[0])
+    write_atomic(str(tmp_path / "a"), b"one", staging=Staging(others[0]))
     assert (tmp_path / "a").read_bytes() == b"one"
     assert os.listdir(tmp_path) == ["a"]
     with pytest.raises(FileNotFoundError):
-        write_atomic(str(tmp_path / "gone/a"), b"one", scratch=others[0])
+        write_atomic(str(tmp_path / "gone/a"), b"one", staging=Staging(others[0]))
     assert not (tmp_path / "gone").exists()
     assert not [name for name in os.listdir(others[0]) if name.startswith(f".a.{os.getpid()}-")]
 
@@ -190,7 +192,7 @@ def test_a_failure_that_is_not_of_two_file_systems_is_raised(tmp_path: Path) -> 
     (tmp_path / "scratch").mkdir()
     (tmp_path / "a").mkdir()
     with pytest.raises(IsADirectoryError):
-        write_atomic(str(tmp_path / "a"), b"one", scratch=str(tmp_path / "scratch"))
+        write_atomic(str(tmp_path / "a"), b"one", staging=Staging(str(tmp_path / "scratch")))
     assert os.listdir(tmp_path / "scratch") == []
 
 
@@ -198,7 +200,7 @@ def test_a_failure_that_is_not_of_two_file_systems_is_raised(tmp_path: Path) -> 
 def test_a_mode_is_set_whatever_the_umask(tmp_path: Path, mode: int) -> None:
     before = os.umask(0o077)
     try:
-        write_atomic(str(tmp_path / "a"), b"one", mode=mode)
+        write_atomic(str(tmp_path / "a"), b"one", access=FileAccess(mode))
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
@@ -232,7 +234,7 @@ def test_a14_temporaries_of_the_dead_are_swept(tmp_path: Path) -> None:
 
 def test_a_scratch_folder_that_is_gone_is_no_reason_to_write_beside(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        write_atomic(str(tmp_path / "a"), b"one", scratch=str(tmp_path / "gone"))
+        write_atomic(str(tmp_path / "a"), b"one", staging=Staging(str(tmp_path / "gone")))
     assert os.listdir(tmp_path) == []
 
 
@@ -249,7 +251,7 @@ def test_a_file_and_its_folder_are_synced_unless_it_is_said(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_file_is_given_to_its_owner(tmp_path: Path) -> None:
-    write_atomic(str(tmp_path / "a"), b"one", owner=(12345, 23456))
+    write_atomic(str(tmp_path / "a"), b"one", access=FileAccess(owner=(12345, 23456)))
     found = (tmp_path / "a").stat()
     assert (found.st_uid, found.st_gid) == (12345, 23456)
 
@@ -273,7 +275,7 @@ def test_the_last_word_before_the_rename(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_atomic(str(path), b"new", ready=look)
+        write_atomic(str(path), b"new", staging=Staging(ready=look))
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
     assert path.read_bytes() == b"old"
 
@@ -284,7 +286,7 @@ def test_i45_a_file_that_was_removed_is_not_made_again(tmp_path: Path) -> None:
         write_atomic(str(path), b"new", existing=True)
     path.write_bytes(b"old")
     with pytest.raises(FileNotFoundError):
-        write_atomic(str(path), b"new", existing=True, ready=path.unlink)
+        write_atomic(str(path), b"new", existing=True, staging=Staging(ready=path.unlink))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -294,7 +296,9 @@ def test_without_nameless_files_a_temporary_has_a_name(
     monkeypatch.delattr(os, "O_TMPFILE")
     path = tmp_path / "file"
     named: list[str] = []
-    write_atomic(str(path), b"new", ready=lambda: named.extend(os.listdir(tmp_path)))
+    write_atomic(
+        str(path), b"new", staging=Staging(ready=lambda: named.extend(os.listdir(tmp_path)))
+    )
     assert [name.endswith(".tmp") for name in named] == [True]
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"new", ["file"])
 
@@ -328,11 +332,11 @@ def test_an_existing_file_is_replaced_whole(
     path = tmp_path / "status"
     path.write_bytes(b"old")
     with path.open("rb") as reader:
-        write_atomic(str(path), b"new", existing=True, scratch=str(tmp_path / "store"))
+        write_atomic(str(path), b"new", existing=True, staging=Staging(str(tmp_path / "store")))
         assert reader.read() == b"old", "who has it open reads on"
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path / "store") == []
     path.unlink()
     path.symlink_to("elsewhere")
-    write_atomic(str(path), b"newer", existing=True, scratch=str(tmp_path / "store"))
+    write_atomic(str(path), b"newer", existing=True, staging=Staging(str(tmp_path / "store")))
     assert (path.is_symlink(), path.read_bytes()) == (False, b"newer")
