@@ -14,9 +14,8 @@ from bench.scratch import Bench
 from gitindex.base.worktree import worktree_at
 from gitindex.git.backend import open_repository
 from gitindex.semantic.scip.facts import IndexerQuirks, Syntax
-from gitindex.semantic.scip.importer import documents_by_path, externals, understand
+from gitindex.semantic.scip.importer import documents_by_path, externals, read_output, understand
 from gitindex.semantic.scip.job import read_syntax
-from gitindex.semantic.scip.reader import read_output
 from gitindex.semantic.scip.schema import messages
 from gitindex.store import mapping
 from gitindex.store import semantic as store

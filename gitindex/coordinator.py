@@ -23,7 +23,7 @@ from gitindex.questions.table import Question
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.scope import FULL, RefreshScope
-from gitindex.semantic.contexts.listing import LiveContexts
+from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import trim_memory

@@ -10,7 +10,7 @@ from gitindex.filestate.core import CONFIG, FileDependency
 from gitindex.filestate.world import World
 from gitindex.git.command import read_blobs
 from gitindex.semantic.contexts import Context, ContextRouter, discover
-from gitindex.semantic.contexts.families import marks_of
+from gitindex.semantic.contexts.discovery import marks_of
 
 _NO_FILES = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 

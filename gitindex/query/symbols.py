@@ -26,7 +26,7 @@ from gitindex.query.near_names import (
     near_names,
 )
 from gitindex.semantic.coverage import layer_fields, read_coverage
-from gitindex.semantic.scip.symbols import qualified
+from gitindex.semantic.scip.facts import qualified
 from gitindex.store import semantic
 from gitindex.view.tree import TreeView
 

@@ -21,7 +21,7 @@ def ask(here: Here, params: Params) -> Answer:
         os.umask(0o077)
         switch(here.worktree, name, bool(params["on"]))
         return {"status": "ok", "context": name, "enabled": bool(params["on"])}
-    from gitindex.semantic.contexts.listing import LiveContexts
+    from gitindex.semantic.contexts.router import LiveContexts
 
     with here.tree() as view:
         return LiveContexts(view).answer()

@@ -62,7 +62,7 @@ def follow_up(worktree: Worktree) -> None:
     """
     setting = try_git(worktree.root, "config", "--get", "gitindex.semantic.oncommit")
     if setting.output.strip().lower() in (b"true", b"yes", b"on", b"1"):
-        forget(start_detached("gitindex.semantic.follow_up", worktree.root))
+        forget(start_detached("gitindex.semantic.jobs", worktree.root))
 
 
 def help_readers(worktrees: Iterable[Worktree]) -> None:

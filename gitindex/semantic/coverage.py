@@ -28,6 +28,6 @@ def layer_fields(coverage: semantic.SemanticCoverage, paths: Iterable[bytes]) ->
     """
     if not any(coverage):
         return {}
-    told = [safe_text(os.fsdecode(path)) for path in sorted(coverage.stale.intersection(paths))]
+    stale = [safe_text(os.fsdecode(path)) for path in sorted(coverage.stale.intersection(paths))]
     fields: dict[str, Any] = {"current": len(coverage.current), "stale": len(coverage.stale)}
-    return {"semanticLayer": fields | ({"stalePaths": told[:MAX_STALE]} if told else {})}
+    return {"semanticLayer": fields | ({"stalePaths": stale[:MAX_STALE]} if stale else {})}

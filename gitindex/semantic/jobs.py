@@ -6,26 +6,30 @@ not affect the lexical and the syntactic layer.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.runner_lock import RunnerLock
+from gitindex.base.runner_lock import RunnerLock, is_held
+from gitindex.base.system import become_background
 from gitindex.base.vocabulary import FailureReason, IndexState, Layer
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Repository
+from gitindex.refresh.background import MEMORY_BYTES
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import Job, RefreshJobService
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
 from gitindex.refresh.scope import FULL, RefreshScope, resolve_scope
-from gitindex.semantic.contexts.listing import LiveContexts
+from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.semantic.scip.job import (
     ContextFiles,
     Failed,
@@ -35,12 +39,19 @@ from gitindex.semantic.scip.job import (
     contexts_at,
 )
 from gitindex.semantic.scip.schema import messages
-from gitindex.semantic.scip.tools import Indexer, locate, tool_env, tool_for
-from gitindex.semantic.scip.trust import read_trust, require_trust
+from gitindex.semantic.scip.tools import (
+    Indexer,
+    is_allowed_on_commit,
+    locate,
+    read_trust,
+    require_trust,
+    tool_env,
+    tool_for,
+)
 from gitindex.store import mapping, semantic
 from gitindex.store import semantic as store
 from gitindex.store.connection import Database, open_writer
-from gitindex.view.tree import TreeView
+from gitindex.view.tree import TreeView, open_tree
 
 ROUNDS = 3
 """How often one call starts again because HEAD moved."""
@@ -73,15 +84,15 @@ def switch(worktree: Worktree, name: str, enabled: bool) -> None:
         session.switch(name, enabled)
 
 
-def run(worktree: Worktree, wanted: SemanticRequest, report: Report) -> list[Outcome]:
+def run(worktree: Worktree, request: SemanticRequest, report: Report) -> list[Outcome]:
     """Enqueue a job per context and run them; a call that is already running may take them over."""
     require_trust(worktree)
     messages()  # check for protobuf before an indexer spends an hour
     _bring_to_head(worktree, report)
-    with _Session(worktree, wanted.seconds, report) as session:
-        asked = session.enqueue(wanted)
+    with _Session(worktree, request.seconds, report) as session:
+        jobs = session.enqueue(request)
         ended = {outcome.context: outcome for outcome in session.work()}
-        return [ended.get(name) or session.outcome(name, job) for name, job in asked.items()]
+        return [ended.get(name) or session.outcome(name, job) for name, job in jobs.items()]
 
 
 class _Session:
@@ -110,14 +121,14 @@ class _Session:
         self._repo.close()
         self._db.close()
 
-    def enqueue(self, wanted: SemanticRequest) -> dict[str, int]:
+    def enqueue(self, request: SemanticRequest) -> dict[str, int]:
         """Enqueue a job for every requested context; return job ids by context name."""
         self._require_index(0.0)
-        chosen = self._choose(contexts_at(self._repo, self._repo.head().tree), wanted)
+        chosen = self._choose(contexts_at(self._repo, self._repo.head().tree), request)
         found = {}
         for name, members in chosen.items():
             context_id = self._context_id(members)
-            done = self._jobs.enqueue_refresh(wanted.scope, "semantic run", context_id)
+            done = self._jobs.enqueue_refresh(request.scope, "semantic run", context_id)
             found[name] = done.job_id
         return found
 
@@ -182,18 +193,18 @@ class _Session:
         return outcome
 
     def _choose(
-        self, contexts: dict[str, ContextFiles], wanted: SemanticRequest
+        self, contexts: dict[str, ContextFiles], request: SemanticRequest
     ) -> dict[str, ContextFiles]:
         able = {name: m for name, m in contexts.items() if m.files and tool_for(m.context)}
         off = semantic.switched_off(self._db.rows)
-        _refuse_names(wanted.names, able, off)
+        _refuse_names(request.names, able, off)
         chosen = {
             name: able[name]
-            for name in wanted.names or sorted(able.keys() - off)
-            if wanted.names or self._is_served(able[name])
+            for name in request.names or sorted(able.keys() - off)
+            if request.names or self._is_served(able[name])
         }
-        if wanted.scope != FULL:
-            chosen = {n: m for n, m in chosen.items() if _touches(wanted.scope, m)}
+        if request.scope != FULL:
+            chosen = {n: m for n, m in chosen.items() if _touches(request.scope, m)}
         if not chosen:
             raise GitIndexError(
                 "no installed indexer reads this tree", "see `gitindex semantic list`"
@@ -310,3 +321,53 @@ def _touches(scope: RefreshScope, members: ContextFiles) -> bool:
 
 def _program(tool: Indexer, worktree: Worktree) -> str | None:
     return locate(tool, tool_env(worktree.root, ""), worktree.root)
+
+
+QUIET_SECONDS = 2.0
+
+
+def main() -> int:
+    """`python -I -m gitindex.semantic.jobs <root>`."""
+    worktree = worktree_at(sys.argv[1])
+    become_background(MEMORY_BYTES)
+    lock = RunnerLock(os.path.join(worktree.store, f"semantic.{worktree.id}.wait"))
+    if not (read_trust(worktree).allowed and is_allowed_on_commit(worktree) and lock.acquire()):
+        return 0
+    try:
+        _wait_for_rest(worktree)
+        names = _behind(worktree)
+    finally:
+        lock.release()  # a commit during the run starts the next one
+    if names:
+        run(worktree, SemanticRequest(names), lambda _phase, _percent: None)
+    return 0
+
+
+def _wait_for_rest(worktree: Worktree) -> None:
+    """Wait until HEAD has not moved for a while and no runner is active."""
+    seen = _head(worktree)
+    while True:
+        time.sleep(QUIET_SECONDS)
+        now = _head(worktree)
+        if now == seen and not is_held(worktree.lock):
+            return
+        seen = now
+
+
+def _head(worktree: Worktree) -> str:
+    with contextlib.closing(open_repository(worktree)) as repository:
+        return repository.head().tree
+
+
+def _behind(worktree: Worktree) -> tuple[str, ...]:
+    """Return contexts that a usable indexer covers and that have files without current facts."""
+    with open_tree(worktree, worktree.root) as view:
+        rows = show_status(view)["contexts"]
+    return tuple(row["context"] for row in rows if row["current"] < row["files"] and row["usable"])
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except GitIndexError as error:
+        Log(worktree_at(sys.argv[1]).store).write("semantic follow-up ended", error=error.message)

@@ -12,7 +12,7 @@ from gitindex.languages.syntax.kinds import TYPES
 from gitindex.query.names.model import Definition, Site, enclosing, make_site
 from gitindex.query.names.project import Project
 from gitindex.semantic.coverage import read_coverage
-from gitindex.semantic.scip.symbols import is_twin
+from gitindex.semantic.scip.facts import is_twin
 from gitindex.store import semantic
 
 _At = tuple[str, int, int]  # path, line, column

@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from gitindex.base.pattern import compile_later
@@ -66,8 +67,8 @@ def _javascript(
     if "pnpm-workspace.yaml" in texts:
         globs = _yaml_list(texts["pnpm-workspace.yaml"], "packages")
     if globs is None:
-        told = _json(texts.get("package.json", "")).get("workspaces")
-        globs = _strings(told.get("packages") if isinstance(told, dict) else told)
+        listed = _json(texts.get("package.json", "")).get("workspaces")
+        globs = _strings(listed.get("packages") if isinstance(listed, dict) else listed)
     if globs is None:
         globs = _strings(_json(texts.get("lerna.json", "")).get("packages"))
     return None if globs is None else WorkspaceMembers(folder, rules=_rules(globs))
@@ -78,11 +79,13 @@ def _python(
 ) -> WorkspaceMembers | None:
     tool = _toml(texts.get("pyproject.toml", "")).get("tool")
     uv = tool.get("uv") if isinstance(tool, dict) else None
-    told = uv.get("workspace") if isinstance(uv, dict) else None
-    if not isinstance(told, dict):
+    workspace = uv.get("workspace") if isinstance(uv, dict) else None
+    if not isinstance(workspace, dict):
         return None
-    excluded = [f"!{glob}" for glob in _strings(told.get("exclude")) or []]
-    return WorkspaceMembers(folder, rules=_rules((_strings(told.get("members")) or []) + excluded))
+    excluded = [f"!{glob}" for glob in _strings(workspace.get("exclude")) or []]
+    return WorkspaceMembers(
+        folder, rules=_rules((_strings(workspace.get("members")) or []) + excluded)
+    )
 
 
 def _go(
@@ -100,10 +103,10 @@ def _rust(
     folder: str, texts: dict[str, str], project: WorkspaceSurroundings
 ) -> WorkspaceMembers | None:
     fields = _toml(texts.get("Cargo.toml", ""))
-    told = fields.get("workspace")
-    if not isinstance(told, dict):
+    workspace = fields.get("workspace")
+    if not isinstance(workspace, dict):
         return None
-    globs, without = (_strings(told.get(key)) or [] for key in ("members", "exclude"))
+    globs, without = (_strings(workspace.get(key)) or [] for key in ("members", "exclude"))
     members = WorkspaceMembers(folder, rules=_rules(globs + [f"!{glob}" for glob in without]))
     excluded = WorkspaceMembers(folder, rules=_rules(without))
     inside = [p for p in project.packages if p.startswith(folder and f"{folder}/")]
@@ -190,7 +193,7 @@ _BRACES = compile_later(r"\{([^{}]*)\}")
 
 def _rules(globs: list[str]) -> tuple[Rule, ...]:
     rules = []
-    for glob in [one for told in globs[:MAX_GLOBS] for one in _expand(told)]:
+    for glob in chain.from_iterable(map(_expand, globs[:MAX_GLOBS])):
         negated = glob.startswith("!")
         body = glob.removeprefix("!").removeprefix("./").strip("/")
         if body in ("", "."):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
-from gitindex.semantic.scip.positions import LINES, UTF16, Positions
-from gitindex.semantic.scip.symbols import ParsedSymbol, read_symbol
 from gitindex.store.semantic import NOWHERE, Defined, FileFacts, Related, pack_places
 
 _DEFINITION, _IMPORT = 1, 2
@@ -31,6 +32,125 @@ _HOVER = compile_later(r"^\([a-z ]{1,20}\) ")
 MAX_TEXT = 2_000
 
 Span = tuple[int, int, int, int]
+
+
+UTF8, UTF16, UTF32 = 1, 2, 3
+"""SCIP's position encodings; 0 means unspecified, and then the tool's default applies."""
+LINES = compile_later(rb"\r\n|\n|\r")
+ECMA_LINES = compile_later(rb"\r\n|\n|\r|\xe2\x80[\xa8\xa9]")
+"""ECMAScript also ends lines at U+2028 and U+2029; lines on disk do not end there."""
+
+_NEWLINE = compile_later(rb"\n")
+
+
+class OutsideFile(ValueError):
+    """A position outside the bytes on disk: the indexer read other bytes."""
+
+
+class Positions:
+    """Converts positions in one file's bytes."""
+
+    def __init__(self, data: bytes, encoding: int, breaks: re.Pattern[bytes] = LINES) -> None:
+        self._data = data
+        self._encoding = encoding
+        self._breaks = breaks
+        self._tables: dict[int, list[int]] = {}
+
+    def place(self, line: int, column: int) -> tuple[int, int]:
+        """Return line and byte column on disk; both 0-based."""
+        if not 0 <= line < len(self._lines) or column < 0:
+            raise OutsideFile(f"line {line}, column {column}")
+        start, end = self._lines[line]
+        offset = start + self._bytes(line, column, start, end)
+        at = line if self._same_lines else bisect_right(self._line_starts, offset) - 1
+        return at, offset - self._line_starts[at]
+
+    def span(self, numbers: Sequence[int]) -> tuple[int, int, int, int]:
+        """Convert a SCIP range of three or four numbers to lines and byte columns."""
+        if len(numbers) == 3:
+            line, column, end_column = numbers
+            if 0 <= line < len(self._simple) and 0 <= column <= end_column <= self._simple[line]:
+                return line, column, line, end_column
+            end_line = line
+        elif len(numbers) == 4:
+            line, column, end_line, end_column = numbers
+        else:
+            raise OutsideFile(f"a range of {len(numbers)} numbers")
+        found = (*self.place(line, column), *self.place(end_line, end_column))
+        if found[2:] < found[:2]:
+            raise OutsideFile(f"a range that ends before it starts: {list(numbers)}")
+        return found
+
+    def text(self, span: tuple[int, int, int, int]) -> bytes:
+        """Return the bytes of a span."""
+        line, column, end_line, end_column = span
+        starts = self._line_starts
+        return self._data[starts[line] + column : starts[end_line] + end_column]
+
+    @cached_property
+    def lossy(self) -> bool:
+        """Are there bytes that are not valid UTF-8?"""
+        try:
+            self._data.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(gap.end() for gap in _NEWLINE.finditer(self._data))]
+
+    @cached_property
+    def _simple(self) -> list[int]:
+        """Lengths of the lines whose columns are already bytes; -1 for the others."""
+        if not self._same_lines or self._lines[0][0]:
+            return []
+        data = self._data
+        if data.isascii():
+            return [end - start for start, end in self._lines]
+        return [end - start if data[start:end].isascii() else -1 for start, end in self._lines]
+
+    @cached_property
+    def _same_lines(self) -> bool:
+        """Does the indexer count the same lines as there are on disk?"""
+        return len(self._lines) == len(self._line_starts)
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, int]]:
+        """Start and end of each line as the indexer sees it, without a byte order mark."""
+        mark = len(codecs.BOM_UTF8) if self._data.startswith(codecs.BOM_UTF8) else 0
+        found, start = [], mark
+        for gap in self._breaks.finditer(self._data):
+            found.append((start, gap.start()))
+            start = gap.end()
+        found.append((start, len(self._data)))
+        return found
+
+    def _bytes(self, line: int, column: int, start: int, end: int) -> int:
+        table = self._tables.get(line)
+        if table is None:
+            table = self._tables[line] = _offsets(self._data[start:end], self._encoding)
+        if not table:
+            if column > end - start:
+                raise OutsideFile(f"line {line}, column {column}")
+            return column
+        if column >= len(table):
+            raise OutsideFile(f"line {line}, column {column}")
+        return table[column]
+
+
+def _offsets(line: bytes, encoding: int) -> list[int]:
+    """Return the byte offset of every unit of a line, and of its end; empty if units are bytes."""
+    if encoding == UTF8 or line.isascii():
+        return []
+    found, at = [], 0
+    for char in line.decode("utf-8", "surrogateescape"):
+        found.append(at)
+        if encoding == UTF16 and char > "\uffff":
+            found.append(at)  # between two surrogates: indexers should not point here
+        at += len(char.encode("utf-8", "surrogateescape"))
+    found.append(at)
+    return found
 
 
 class SyntacticOutline(NamedTuple):
@@ -79,8 +199,8 @@ def make_facts(document: Any, data: bytes, syntax: Syntax, habits: IndexerQuirks
     positions = Positions(data, encoding, habits.breaks)
     named: dict[str, ParsedSymbol] = {}
     seen, doubtful = _occurrences(document, positions, named, syntax)
-    told = {read_symbol(info.symbol).identity: info for info in document.symbols}
-    definitions, extents = _definitions(seen, named, told, syntax)
+    infos = {read_symbol(info.symbol).identity: info for info in document.symbols}
+    definitions, extents = _definitions(seen, named, infos, syntax)
     around = _innermost(seen, definitions, extents)
     places = _places(seen, around, syntax.uses)
     relations = tuple(sorted(_relations(document.symbols)))
@@ -154,7 +274,7 @@ def _is_plausible(text: str, name: str, syntax: Syntax) -> bool:
 
 
 def _definitions(
-    seen: list[_Seen], named: Mapping[str, ParsedSymbol], told: Mapping[str, Any], syntax: Syntax
+    seen: list[_Seen], named: Mapping[str, ParsedSymbol], infos: Mapping[str, Any], syntax: Syntax
 ) -> tuple[list[Defined], list[_Extent]]:
     """Return definitions in file order, and the extents of those that contain others."""
     made: list[Defined] = []
@@ -167,7 +287,7 @@ def _definitions(
         outline = syntax.symbols.get((line, column))
         kind = outline.kind if outline and not symbol.is_local else symbol.kind
         whole = around or _lines(outline)
-        signature, doc = _documentation(told.get(identity))
+        signature, doc = _documentation(infos.get(identity))
         exported = outline.exported if outline else _is_visible(symbol)
         if whole and symbol.kind != "module":
             extents.append(_Extent(whole[:2], whole[2:], len(made)))
@@ -281,3 +401,130 @@ def _interface_hash(definitions: tuple[Defined, ...], relations: tuple[Related, 
     lines = sorted(f"{d.identity}\0{d.signature}" for d in definitions if d.exported)
     lines += [f"{r.identity}\0{r.kind}\0{r.target}" for r in relations if r.identity in seen]
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+_ESCAPED_SPACE = "\0"
+_KINDS = {
+    "/": "module",
+    "#": "class",
+    ".": "variable",
+    "().": "function",
+    "()": "parameter",
+    "[]": "type_parameter",
+    "!": "macro",
+    ":": "meta",
+}
+_NAMELESS_KINDS = ("module", "meta", "constructor", "")
+_SUFFIXES = "/#.:!([])"
+
+
+class ParsedSymbol(NamedTuple):
+    """The parts of a symbol's text."""
+
+    identity: str  # the same in every version of its package; `local N` within its file
+    name: str
+    kind: str
+    is_local: bool
+    name_bytes: bytes = b""  # the text at each occurrence; empty if that is not the name
+
+
+class Descriptor(NamedTuple):
+    """One step of a symbol's path: a name and the suffix that marks its kind."""
+
+    name: str
+    suffix: str
+
+
+@lru_cache(maxsize=100_000)
+def read_symbol(text: str) -> ParsedSymbol:
+    """Return identity, name and kind of a symbol. A malformed symbol is its own identity."""
+    if text.startswith("local "):
+        return ParsedSymbol(text, text.removeprefix("local "), "variable", True)
+    fields = text.replace("  ", _ESCAPED_SPACE).split(" ", 4)
+    if len(fields) != 5:
+        return ParsedSymbol(text, text, "", False)
+    scheme, manager, package, _version, path = (
+        field.replace(_ESCAPED_SPACE, "  ") for field in fields
+    )
+    steps = list(descriptors(path))
+    name, kind = _called(steps)
+    stands = b"" if kind in _NAMELESS_KINDS else name.encode("utf-8", "surrogatepass")
+    return ParsedSymbol(f"{scheme} {manager} {package} . {path}", name or text, kind, False, stands)
+
+
+def descriptors(path: str) -> Iterator[Descriptor]:
+    """Return the steps of a symbol's path, outermost first."""
+    at = 0
+    while at < len(path):
+        opener = path[at] if path[at] in "([" else ""
+        name, at = _identifier(path, at + len(opener))
+        if opener:
+            yield Descriptor(name, "()" if opener == "(" else "[]")
+            at += 1
+        elif path[at : at + 1] == "(":
+            at = path.find(")", at) + 2
+            yield Descriptor(name, "().")
+            if at == 1:  # unterminated
+                return
+        else:
+            yield Descriptor(name, path[at : at + 1])
+            at += 1
+
+
+def qualified(identity: str) -> str:
+    """Return the names from the outermost type or function down to a symbol; without its module."""
+    path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
+    found: list[str] = []
+    for step in descriptors(path):
+        if step.suffix == "/":
+            found = []
+        elif step.suffix != ":":
+            found.append(step.name)
+    return ".".join(found)
+
+
+def is_twin(own: str, other: str) -> bool:
+    """Are two identities the same Python symbol: `src.a.b` by file and `a.b` by import?"""
+    mine, theirs = own.split(" ", 2)[:2], other.split(" ", 2)[:2]
+    if mine != theirs or "python" not in mine:
+        return False
+    module, rest = _module(own)
+    imported, same = _module(other)
+    return rest == same and bool(imported) and module.endswith(f".{imported}")
+
+
+def _module(identity: str) -> tuple[str, str]:
+    """Return the module of an identity, and the rest."""
+    path = identity.replace("  ", _ESCAPED_SPACE).split(" ", 4)[-1]
+    module, at = _identifier(path, 0)
+    return module, path[at:]
+
+
+def _identifier(path: str, at: int) -> tuple[str, int]:
+    if path[at : at + 1] != "`":
+        end = at
+        while end < len(path) and path[end] not in _SUFFIXES:
+            end += 1
+        return path[at:end], end
+    end = at + 1
+    while (end := path.find("`", end)) != -1 and path[end + 1 : end + 2] == "`":
+        end += 2
+    end = len(path) if end == -1 else end
+    return path[at + 1 : end].replace("``", "`"), end + 1
+
+
+def _called(steps: list[Descriptor]) -> tuple[str, str]:
+    """Return the name in the source, and the kind. A constructor has its type's name."""
+    if not steps:
+        return "", ""
+    last, outer = steps[-1], steps[-2] if len(steps) > 1 else Descriptor("", "")
+    if last == Descriptor("__init__", ":") and outer.suffix == "/":
+        return outer.name, "module"
+    if last.name in ("<constructor>", "<init>") and outer.suffix == "#":
+        return outer.name, "constructor"
+    if last.name.startswith(("<get>", "<set>")):
+        return last.name[5:], "method"
+    kind = _KINDS.get(last.suffix, "")
+    if outer.suffix == "#":
+        kind = {"function": "method", "variable": "field"}.get(kind, kind)
+    return last.name, kind

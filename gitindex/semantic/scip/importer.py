@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from gitindex.base.escape import safe_text
-from gitindex.semantic.scip.facts import IndexerQuirks, Syntax, make_facts
-from gitindex.semantic.scip.positions import OutsideFile
-from gitindex.semantic.scip.reader import BadOutput, Output
-from gitindex.semantic.scip.symbols import read_symbol
+from gitindex.semantic.scip.facts import IndexerQuirks, OutsideFile, Syntax, make_facts, read_symbol
+from gitindex.semantic.scip.schema import fill, messages
 from gitindex.store.semantic import Dependency, FileFacts
 
 _DEFINITION = 1
@@ -50,18 +49,18 @@ def documents_by_path(output: Output, root: str, folder: str) -> dict[bytes, Any
 def understand(
     documents: Mapping[bytes, Any],
     members: Iterable[bytes],
-    wanted: Mapping[bytes, str],
+    blobs: Mapping[bytes, str],
     read: Callable[[bytes], bytes | None],
     syntax: Callable[[bytes], Syntax],
     habits: IndexerQuirks,
 ) -> IndexerReport:
-    """Return the facts of every wanted path (with its blob id) whose bytes are unchanged.
+    """Return the facts of every path asked for (with its blob id) whose bytes are unchanged.
 
-    `read` returns None for a changed file. An edge to a member that is not wanted, or that has
+    `read` returns None for a changed file. An edge to a member that is not among them, or that has
     changed, records that its bytes are unknown.
     """
     made: dict[bytes, FileFacts] = {}
-    for path in sorted(wanted.keys() & documents.keys()):
+    for path in sorted(blobs.keys() & documents.keys()):
         data = read(path)
         if data is None:
             continue  # changed while the tool ran: its input is unknown
@@ -71,9 +70,9 @@ def understand(
             raise BadOutput(f"{safe_text(path)} has no {error}") from error
     homes = _homes(documents, made)
     known = {path: Dependency(path, "", "") for path in members}
-    known |= {path: Dependency(path, wanted[path], f.interface_hash) for path, f in made.items()}
+    known |= {path: Dependency(path, blobs[path], f.interface_hash) for path, f in made.items()}
     files = tuple(
-        Prepared(path, wanted[path], facts, _edges(path, facts, homes, known))
+        Prepared(path, blobs[path], facts, _edges(path, facts, homes, known))
         for path, facts in made.items()
     )
     return IndexerReport(files, frozenset(homes))
@@ -115,3 +114,81 @@ def _edges(
 ) -> tuple[Dependency, ...]:
     targets = {homes[identity] for identity in facts.places if identity in homes} - {path}
     return tuple(known[target] for target in sorted(targets) if target in known)
+
+
+MAX_OUTPUT = 1 << 31
+"""Protobuf's own size limit."""
+
+_METADATA, _DOCUMENT, _EXTERNAL = 1, 2, 3
+
+
+class BadOutput(Exception):
+    """The output is empty, truncated, or not SCIP."""
+
+
+class Output(NamedTuple):
+    """The output of one run."""
+
+    tool: str
+    version: str
+    project_root: str  # an absolute folder
+    documents: dict[str, Any]  # by path relative to that folder
+
+
+def read_output(data: bytes) -> Output:
+    """Return all documents of an output. Raises BadOutput unless every byte of it is valid."""
+    types = messages()
+    index = types["Index"]()
+    parts: dict[str, Any] = {}
+    for number, piece in _fields(data):
+        if number == _METADATA:
+            _merge(index.metadata, piece)
+        elif number == _DOCUMENT:
+            document = types["Document"]()
+            _merge(document, piece)
+            path = posixpath.normpath(document.relative_path)
+            if path in parts:  # a project that two others reference is written twice
+                parts[path].MergeFrom(document)
+            else:
+                parts[path] = document
+    root = unquote(urlsplit(index.metadata.project_root).path)
+    if not index.metadata.tool_info.name or not root.startswith("/"):
+        raise BadOutput("the output does not say who made it, and where")
+    tool = index.metadata.tool_info
+    return Output(tool.name, tool.version, root, parts)
+
+
+def _merge(message: Any, piece: bytes) -> None:
+    try:
+        fill(message, piece)
+    except ValueError as error:
+        raise BadOutput(f"the output is damaged: {error}") from error
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the top-level fields of a message, in order; all have the same wire type."""
+    if not data:
+        raise BadOutput("the output is empty")
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        size, at = _varint(data, at)
+        if tag & 7 != 2 or tag >> 3 not in (_METADATA, _DOCUMENT, _EXTERNAL):
+            raise BadOutput(f"the output has a field {tag >> 3} that SCIP has not")
+        if at + size > len(data):
+            raise BadOutput("the output was cut off")
+        yield tag >> 3, data[at : at + size]
+        at += size
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while shift < 64:
+        if at >= len(data):
+            raise BadOutput("the output was cut off")
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+    raise BadOutput("the output has a number without an end")

@@ -8,34 +8,38 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import FailureReason
 from gitindex.base.worktree import Worktree
+from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import run_git
-from gitindex.git.interface import GITLINK, LINK, Head, Repository
+from gitindex.git.interface import GITLINK, LINK, Head, Repository, blob_id
 from gitindex.refresh.scope import RefreshScope, resolve_scope
 from gitindex.semantic.contexts import Context, ContextRouter, discover, is_marker
 from gitindex.semantic.scip.facts import SyntacticOutline, Syntax
 from gitindex.semantic.scip.importer import (
+    MAX_OUTPUT,
+    BadOutput,
     IndexerReport,
     Prepared,
     documents_by_path,
     externals,
+    read_output,
     understand,
 )
-from gitindex.semantic.scip.process import last_words, run_tool
-from gitindex.semantic.scip.reader import MAX_OUTPUT, BadOutput, read_output
-from gitindex.semantic.scip.sight import UnchangedFile, look, look_again, signature
 from gitindex.semantic.scip.tools import (
     Indexer,
     InstalledIndexer,
     ToolMissing,
     command,
     find_tool,
+    last_words,
+    run_tool,
     tool_env,
     tool_for,
 )
@@ -213,9 +217,9 @@ class SemanticJob:
         """Fail if the output lacks files that have facts: keeping the old facts is better."""
         if seen and not understood.files:
             raise Failed(FailureReason.PARSE_ERROR, "the output tells of no file of the context")
-        told = {file.path for file in understood.files}
+        indexed = {file.path for file in understood.files}
         untouched = {p for p, s in seen.items() if signature(self._worktree.root, p) == s.signature}
-        missing = sorted((store.known_documents(self._db, origin) & untouched) - told)
+        missing = sorted((store.known_documents(self._db, origin) & untouched) - indexed)
         if missing:
             first = safe_text(missing[0])
             said = f"the output leaves out {len(missing)} files that it knew before: {first}"
@@ -294,3 +298,51 @@ def _temporary(worktree: Worktree) -> Iterator[str]:
             yield folder
     except OSError as error:
         raise Failed(FailureReason.IO_ERROR, str(error)) from error
+
+
+Signature = tuple[int, int, int, int]
+
+
+class UnchangedFile(NamedTuple):
+    """One file that had git's bytes when it was checked."""
+
+    path: bytes
+    oid: str
+    signature: Signature  # of the file on disk: any later write changes it
+
+
+def signature(root: str, path: bytes) -> Signature | None:
+    """Return a value that changes with every write to the file; None if there is no file."""
+    try:
+        found = os.lstat(os.path.join(os.fsencode(root), path))
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def look(root: str, files: Iterable[tuple[bytes, str]]) -> Iterator[UnchangedFile]:
+    """Yield those of `files` whose bytes on disk are those of their blob."""
+    with ConfinedRoot(root) as disk:
+        for path, oid in files:
+            before = signature(root, path)
+            if before is not None and _content(disk, path, oid) is not None:
+                yield UnchangedFile(path, oid, before)
+
+
+def look_again(root: str, seen: UnchangedFile) -> bytes | None:
+    """Return the bytes of a file that has not changed since it was checked, else None."""
+    with ConfinedRoot(root) as disk:
+        content = _content(disk, seen.path, seen.oid)
+    return content if signature(root, seen.path) == seen.signature else None
+
+
+def _content(disk: ConfinedRoot, path: bytes, oid: str) -> bytes | None:
+    """Return the file's bytes if git would store them as this blob, with LF or CRLF line ends."""
+    found = disk.read(path, MAX_TEXT_BYTES)
+    if found is None or found.size > MAX_TEXT_BYTES:
+        return None
+    data = found.data
+    if blob_id(data, len(oid)) == oid:
+        return data
+    unix = data.replace(b"\r\n", b"\n")
+    return data if blob_id(unix, len(oid)) == oid else None

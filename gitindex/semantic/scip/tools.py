@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
-from gitindex.base.errors import GitIndexError
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import ContextKind
-from gitindex.git.command import clean_env
+from gitindex.base.worktree import Worktree
+from gitindex.git.command import clean_env, try_git
+from gitindex.git.settings import USER_SCOPES, YES, is_inside, user_allows
 from gitindex.semantic.contexts.discovery import Context
-from gitindex.semantic.scip.facts import IndexerQuirks
-from gitindex.semantic.scip.positions import ECMA_LINES, LINES, UTF8, UTF16
-from gitindex.semantic.scip.process import last_words, run_tool
+from gitindex.semantic.scip.facts import ECMA_LINES, LINES, UTF8, UTF16, IndexerQuirks
 
 PROBE_SECONDS = 60.0
 
@@ -209,3 +215,114 @@ def _project(context: Context, here: str, temp: str) -> str:
 def _outside(path: str, root: str) -> bool:
     real = os.path.realpath(path)
     return real != root and not real.startswith(root + os.sep)
+
+
+KEY = "gitindex.semantic"
+ON_COMMIT = "gitindex.semantic.oncommit"
+_NO = ("false", "no", "off", "0", "")
+
+
+class Trust(NamedTuple):
+    """Whether indexers may run, and which setting decided it."""
+
+    allowed: bool
+    why: str
+
+
+def read_trust(worktree: Worktree) -> Trust:
+    """Return what the user's git configuration allows for this worktree now."""
+    found = try_git(
+        worktree.root, "config", "-z", "--show-scope", "--show-origin", "--get-all", KEY
+    )
+    words = os.fsdecode(found.output).split("\0")
+    allowed, why = False, f"{KEY} is not set"
+    for scope, origin, value in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        if scope not in USER_SCOPES or is_inside(origin.removeprefix("file:"), worktree):
+            why = why if allowed else f"{KEY} counts only in your own git configuration"
+        elif value.lower() in YES:
+            allowed, why = True, f"{KEY} is true for every repository"
+        elif value.lower() in _NO:
+            allowed, why = False, f"{KEY} is false"
+        elif _names(value, worktree):
+            allowed, why = True, f"{KEY} names this repository"
+    return Trust(allowed, why)
+
+
+def is_allowed_on_commit(worktree: Worktree) -> bool:
+    """May commits start the indexers? The setting must be in the user's own configuration."""
+    return user_allows(worktree, ON_COMMIT)
+
+
+def require_trust(worktree: Worktree) -> None:
+    """Raise unless indexers may run."""
+    trust = read_trust(worktree)
+    if not trust.allowed:
+        root = safe_text(worktree.root)
+        hint = f"`git config --global --add {KEY} {root}`: indexers run the project's code"
+        raise GitIndexError(f"indexers are off: {trust.why}", hint, Exit.GATED)
+
+
+def _names(value: str, worktree: Worktree) -> bool:
+    path = os.path.expanduser(value)
+    roots = {worktree.root, os.path.dirname(worktree.common_dir)}
+    return os.path.isabs(path) and os.path.realpath(path) in roots
+
+
+POLL_SECONDS = 0.05
+SUPERVISOR = (sys.executable, "-I", "-m", "gitindex.semantic.scip.supervisor")
+
+
+class Ended(NamedTuple):
+    """How a run ended."""
+
+    code: int | None  # None: it was killed at its time limit
+    seconds: float
+
+
+def run_tool(
+    argv: list[str],
+    folder: str,
+    env: dict[str, str],
+    log: str,
+    seconds: float,
+    tick: Callable[[float], None] = lambda _seconds: None,
+) -> Ended:
+    """Run a tool until it ends or the limit; kills its whole process group before returning."""
+    started = time.monotonic()
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            [*SUPERVISOR, *argv],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    assert process.stdin is not None
+    try:
+        while not _has_ended(process.pid):
+            spent = time.monotonic() - started
+            if spent > seconds:
+                return Ended(None, spent)
+            tick(spent)
+            time.sleep(POLL_SECONDS)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # before it is reaped: its id is not reused yet
+        process.stdin.close()
+        code = process.wait()
+    return Ended(code, time.monotonic() - started)
+
+
+def last_words(log: str) -> str:
+    """Return the last line of a tool's output."""
+    with open(log, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 4096))
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip()[:300] if lines else "it said nothing"
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -20,8 +20,7 @@ from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.refresh.scope import RefreshScope
 from gitindex.semantic.jobs import SemanticRequest
 from gitindex.semantic.scip import schema
-from gitindex.semantic.scip.process import run_tool
-from gitindex.semantic.scip.trust import read_trust
+from gitindex.semantic.scip.tools import read_trust, run_tool
 from gitindex.store import semantic
 from gitindex.store.semantic import NOWHERE
 from gitindex.view.tree import TreeView

@@ -19,19 +19,23 @@ from hypothesis import strategies as st
 from gitindex.base.vocabulary import ContextKind, JobStatus, Relation
 from gitindex.languages.facts import Use
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.semantic.scip.facts import IndexerQuirks, SyntacticOutline, Syntax, make_facts
-from gitindex.semantic.scip.positions import (
+from gitindex.semantic.scip.facts import (
     ECMA_LINES,
     LINES,
     UTF8,
     UTF16,
     UTF32,
+    IndexerQuirks,
     OutsideFile,
     Positions,
+    SyntacticOutline,
+    Syntax,
+    make_facts,
+    qualified,
+    read_symbol,
 )
-from gitindex.semantic.scip.reader import BadOutput, read_output
+from gitindex.semantic.scip.importer import BadOutput, read_output
 from gitindex.semantic.scip.schema import messages
-from gitindex.semantic.scip.symbols import qualified, read_symbol
 from gitindex.semantic.scip.tools import TOOLS, tool_for
 from gitindex.store import semantic
 from gitindex.store.semantic import NOWHERE, StoredOccurrence, pack_places, unpack_places

@@ -14,7 +14,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.filestate import FileStateService
 from gitindex.freshness.observation import read_progress
-from gitindex.semantic.contexts.listing import LiveContexts
+from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.store import semantic
 from gitindex.store.connection import open_writer
 from gitindex.store.semantic import Dependency, FileFacts

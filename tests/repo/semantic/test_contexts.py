@@ -18,9 +18,8 @@ from gitindex.semantic.contexts import (
     is_marker,
     probe,
 )
-from gitindex.semantic.contexts.discovery import folders_up
-from gitindex.semantic.contexts.families import FAMILIES
-from gitindex.semantic.contexts.probe import probed
+from gitindex.semantic.contexts.discovery import FAMILIES, folders_up
+from gitindex.semantic.contexts.router import probed
 from gitindex.semantic.contexts.workspaces import WorkspaceSurroundings, read_members
 from tests.support import Repo
 
