@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -397,6 +396,8 @@ def _is_visible(named: ParsedSymbol) -> bool:
 
 def _interface_hash(definitions: tuple[Defined, ...], relations: tuple[Related, ...]) -> str:
     """Hash what other files can see: exported symbols, their signatures and what they implement."""
+    import hashlib  # lazily: readers only parse symbols
+
     seen = {d.identity for d in definitions if d.exported}
     lines = sorted(f"{d.identity}\0{d.signature}" for d in definitions if d.exported)
     lines += [f"{r.identity}\0{r.kind}\0{r.target}" for r in relations if r.identity in seen]
