@@ -147,20 +147,27 @@ def places(repo: Repo, name: str) -> list[tuple[str, int, int, str]]:
 
 def real_indexers() -> str | None:
     """The folder with the real ones' programs, installed at first use; None where npm has none."""
+    packages = npm_packages(PACKAGES)
+    return None if packages is None else str(packages / ".bin")
+
+
+def npm_packages(names: tuple[str, ...]) -> Path | None:
+    """The folder `node_modules` with these packages, once per machine; None where npm has none."""
     npm = shutil.which("npm")
-    folder = Path(tempfile.gettempdir(), f"gitindex-indexers-{os.getuid()}")
+    kind = re.sub(r"\W+", "-", names[0])
+    folder = Path(tempfile.gettempdir(), f"gitindex-npm-{kind}-{os.getuid()}")
     if npm is None:
         return None
     folder.mkdir(mode=0o700, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one worker installs, the others wait
         done = folder / "done"
-        if not done.exists() or done.read_text() != str(PACKAGES):
+        if not done.exists() or done.read_text() != str(names):
             options = ["--no-audit", "--no-fund", "--silent", "--prefix", str(folder)]
-            command = [npm, "install", *options, *PACKAGES]
+            command = [npm, "install", *options, *names]
             try:
                 subprocess.run(command, check=True, timeout=300)
             except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
                 return None  # no registry in reach: the reason of the skip says so
-            done.write_text(str(PACKAGES))
-    return str(folder / "node_modules" / ".bin")
+            done.write_text(str(names))
+    return folder / "node_modules"

@@ -47,7 +47,7 @@ status | verbs.indexing:status prints
   Edits do not make it stale: every answer lays them over, and `status` counts them. Exit 0
   + fresh, 1 stale or rebuilding, 3 not indexed, 4 error.
     --short | short flag | Print one word, for a prompt.
-    --no-edits | no_edits flag | Do not count edits: no look at the work tree.
+    --no-edits | no_edits flag | Do not count edits: no probe of the work tree.
     --clean | clean flag | Exit 1 also where a tracked path differs from HEAD.
     --skipped | skipped flag | List tracked paths that are not indexed or parsed, and why.
 wait | verbs.refreshing:wait prints

@@ -42,24 +42,24 @@ def symbol_names(typed: str) -> list[str]:
     if "/" in typed:
         return tree_paths(typed)
 
-    def look(database: Database, _worktree: Worktree, number: int) -> Iterator[str]:
+    def lookup(database: Database, _worktree: Worktree, number: int) -> Iterator[str]:
         for (name,) in database.rows(_NAMES, number, typed, typed + "\U0010ffff", LIMIT):
             yield name
 
-    return _offered(look)
+    return _offered(lookup)
 
 
 def tree_paths(typed: str) -> list[str]:
     """Complete a path, relative to the current folder, by one component."""
     folder, slash, rest = typed.rpartition("/")
 
-    def look(database: Database, worktree: Worktree, number: int) -> Iterator[str]:
+    def lookup(database: Database, worktree: Worktree, number: int) -> Iterator[str]:
         here = os.path.relpath(os.path.realpath(folder or "."), worktree.root)
         above = b"" if here == "." else os.fsencode(here) + b"/"
         for step in _steps(database, number, above, os.fsencode(rest)):
             yield folder + slash + os.fsdecode(step)
 
-    return _offered(look)
+    return _offered(lookup)
 
 
 def _steps(database: Database, worktree: int, above: bytes, typed: bytes) -> Iterator[bytes]:
@@ -76,7 +76,7 @@ def _steps(database: Database, worktree: int, above: bytes, typed: bytes) -> Ite
         start = above + step + (b"0" if slash else b"\x00")  # "0" follows "/"
 
 
-def _offered(look: Callable[[Database, Worktree, int], Iterator[str]]) -> list[str]:
+def _offered(lookup: Callable[[Database, Worktree, int], Iterator[str]]) -> list[str]:
     """Run a look-up in the store of the current folder; an empty list if there is none to ask."""
     try:
         worktree = find_worktree(".")
@@ -85,7 +85,7 @@ def _offered(look: Callable[[Database, Worktree, int], Iterator[str]]) -> list[s
             return []
         try:
             row = mapping.published(database, worktree.id)
-            found = [] if row is None else list(look(database, worktree, row.worktree_id))
+            found = [] if row is None else list(lookup(database, worktree, row.worktree_id))
         finally:
             database.close()
     except (GitIndexError, OSError):

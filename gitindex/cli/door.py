@@ -101,7 +101,7 @@ def _answered(question: Question, params: Params) -> int:
     as_json = params.pop("as_json") or params.get("form") == "json"
     _stand_in(params["path"])
     _read_stdin(question, params)
-    with _look(question, params) as probe:
+    with _start_probe(question, params) as probe:
         if question.name == "find" and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
             from gitindex.cli.verbs.find import has_picker, pick_place
 
@@ -265,11 +265,11 @@ def _read_stdin(question: Question, params: Params) -> None:
             params[param.name] = [text] if param.kind == "texts" else text
 
 
-def _look(question: Question, params: Params) -> Any:
-    """Start git's look at the work tree before the imports, which are half of a cold start."""
+def _start_probe(question: Question, params: Params) -> Any:
+    """Start git's probe of the work tree before the imports, which are half of a cold start."""
     from contextlib import nullcontext
 
-    if not question.looks or params.get("at") or params.get("staged"):
+    if not question.probes or params.get("at") or params.get("staged"):
         return nullcontext()
     from gitindex.base.worktree import find_worktree
     from gitindex.git.worktree_probe import WorktreeProbe

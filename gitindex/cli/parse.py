@@ -83,8 +83,8 @@ class _Line:
             self.at += 1
         read = self.convert(param, value)
         if param.kind in ("texts", "fields"):
-            held = self.values[param.name] if param.name in self.given else []
-            self.values[param.name] = [*held, read]
+            earlier = self.values[param.name] if param.name in self.given else []
+            self.values[param.name] = [*earlier, read]
         else:
             self.values[param.name] = read
         self.given.add(param.name)

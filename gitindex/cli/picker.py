@@ -28,7 +28,7 @@ class _Picker:
         self.results: list[Result] = []
         self.chosen = 0
 
-    def look(self, text: str) -> None:
+    def narrow(self, text: str) -> None:
         self.results = self._ask(text) if text.strip() else []
         self.chosen = 0
 
@@ -52,7 +52,7 @@ class _Picker:
 def pick(start: str, ask: Callable[[str], list[Result]]) -> Result | None:
     """Let the user choose a result; None if they cancel."""
     picker = _Picker(ask)
-    text = Buffer(multiline=False, on_text_changed=lambda buffer: picker.look(buffer.text))
+    text = Buffer(multiline=False, on_text_changed=lambda buffer: picker.narrow(buffer.text))
     text.insert_text(start)
     keys = KeyBindings()
 

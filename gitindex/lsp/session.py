@@ -55,9 +55,9 @@ class EditorSession:
         inside = os.path.relpath(os.path.realpath(file), worktree.root)
         return None if inside.startswith("..") else EditorFile(worktree, inside)
 
-    def symbols(self, root: str, asked: str) -> list[dict[str, Any]]:
+    def symbols(self, root: str, name: str) -> list[dict[str, Any]]:
         """Return definitions with similar names, nearest first."""
-        answer = self._ask(SYMBOLS, find_worktree(root), name=asked, limit=MAX_SYMBOLS)
+        answer = self._ask(SYMBOLS, find_worktree(root), name=name, limit=MAX_SYMBOLS)
         return [*map(dict, answer["symbols"])] if answer else []
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
@@ -83,12 +83,12 @@ class EditorSession:
         answer = self._ask(GRAPH, worktree, symbol=node, direction=str(direction), **bounds)
         return answer or {"nodes": [], "edges": [], "root": None}
 
-    def _ask(self, question: Question, worktree: Worktree, **asked: Any) -> dict[str, Any] | None:
+    def _ask(self, question: Question, worktree: Worktree, **params: Any) -> dict[str, Any] | None:
         """Ask about the tree with the editor's texts overlaid; None if there is no index."""
         here = self._here(worktree)
         here.agent = True
         try:
-            return dict(question.ask(here, question.given(**asked)))
+            return dict(question.ask(here, question.given(**params)))
         except GateClosed:
             return None
 
@@ -101,15 +101,15 @@ class EditorSession:
         named |= {param.name: param.name for param in question.params}
         if unknown := sorted(params.keys() - named.keys()):
             raise GitIndexError(f"{name} has no parameter {', '.join(unknown)}")
-        asked = question.given(**{named[key]: value for key, value in params.items()})
-        missing = [param.wire_name for param in question.params if asked[param.name] is None]
+        values = question.given(**{named[key]: value for key, value in params.items()})
+        missing = [param.wire_name for param in question.params if values[param.name] is None]
         if missing:
             raise GitIndexError(f"{name} needs {', '.join(missing)}")
         try:
-            answer = dict(question.ask(self._here(worktree), asked))
+            answer = dict(question.ask(self._here(worktree), values))
         except GateClosed as closed:
             return {**closed.envelope, "text": [closed.envelope["message"]]}
-        return answer | {"text": list(question.text(answer, Ink(params=asked)))}
+        return answer | {"text": list(question.text(answer, Ink(params=values)))}
 
     def state(self, worktree: Worktree) -> dict[str, str]:
         """Return the state of the index in one word, and in one line."""

@@ -85,7 +85,7 @@ class Question(NamedTuple):
     found: str = ""  # fields of an answer; exit code 1 if all of them are empty
     code: Callable[[Any, Params], int] | None = None  # where `found` is not enough
     trees: str = "at staged"  # other trees than the disk that it can be asked of, and "strict"
-    looks: bool = False  # git looks at the work tree while the engine is imported
+    probes: bool = False  # git probes the work tree while the engine is imported
     short_repo: bool = True  # is -C the folder, or has it another meaning?
     team: Callable[[Any, Params], tuple[str, list[Any]]] | None = None  # what a team is asked
     tool: str = ""  # its name over MCP; empty: not over MCP

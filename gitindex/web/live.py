@@ -20,11 +20,11 @@ from gitindex.web.session import WebSession
 
 LEAST_SECONDS = 0.5
 SHARE = 20
-"""Pause between two looks, as a multiple of the time that a look takes."""
+"""Pause between two probes, as a multiple of the time that a probe takes: at most 5 % of a core."""
 TYPING_SECONDS = 0.5
-"""So soon after a question nobody looks: answers carry the bar, and keys need the processor."""
+"""So soon after a question nothing is probed: answers carry the bar, and keys need the processor."""
 LATEST_SECONDS = 3.0
-"""A look is never later than this."""
+"""A probe is never later than this."""
 MAX_STAMPED = 200
 """Maximum number of edited files whose modification time is checked."""
 KEEP_ALIVE_SECONDS = 15.0
@@ -41,7 +41,7 @@ class LiveState(NamedTuple):
 
 
 class LiveFeed:
-    """One look at the worktree shared by all open pages."""
+    """One probe of the worktree, shared by all open pages."""
 
     def __init__(self, session: WebSession) -> None:
         self._session = session
@@ -81,7 +81,7 @@ class LiveFeed:
         async with self._lock:
             if self._is_due():
                 began = time.monotonic()
-                self._seen = await asyncio.to_thread(look, self._session)
+                self._seen = await asyncio.to_thread(probe, self._session)
                 took = time.monotonic() - began
                 self._next = time.monotonic() + max(LEAST_SECONDS / 2, SHARE * took)
             return self._seen
@@ -92,7 +92,7 @@ class LiveFeed:
         return late >= (LATEST_SECONDS if typing else 0)
 
 
-def look(session: WebSession) -> LiveState:
+def probe(session: WebSession) -> LiveState:
     """Return the current bar."""
     worktree = session.worktree
     try:

@@ -97,6 +97,9 @@ def _jobs(answer: Answer) -> Html:
                 element("tbody", rows),
             ),
             class_="scroll",
+            tabindex=0,
+            role="region",
+            aria_label="Jobs",
         ),
     )
 

@@ -72,6 +72,7 @@ def _render(request: WebQuestion, answer: Answer) -> Html:
         body = _nothing(request, answer, name)
     panel = facet_panel(tab, request, rows)
     return join(
+        element("h1", tab.label, class_="unseen"),
         _tabs(request, name),
         element(
             "div", panel, element("section", _summary(request, answer, rows), body), class_="cols"
@@ -253,8 +254,14 @@ def marked(snippet: str, terms: list[str]) -> Html:
 
 def _terms(terms: list[str]) -> re.Pattern[str] | None:
     """Return a pattern that finds the terms, the longest first."""
-    wanted = sorted({term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, wanted)), re.IGNORECASE) if wanted else None
+    longest_first = sorted(
+        {term for term in terms[:MAX_MARKED] if term.strip()}, key=len, reverse=True
+    )
+    return (
+        re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+        if longest_first
+        else None
+    )
 
 
 def _mark(text: str, find: re.Pattern[str] | None) -> Html:

@@ -28,7 +28,7 @@ MAX_COMMITS = 500
 def _answer(session: WebSession, request: WebQuestion) -> Answer:
     base, to = request.text("base"), request.text("at")
     with session.page(NOW) as here:
-        answer = here.ask(COMMITS, limit=MAX_COMMITS)
+        answer = here.ask(COMMITS, limit=MAX_COMMITS, files=True)
         if base:
             answer["difference"] = here.ask(COMPARE, base=base, to=to, imports=True)
         return answer
@@ -43,7 +43,7 @@ def _render(request: WebQuestion, answer: Answer) -> Html:
     return join(
         element("h1", "Time", class_="crumbs"),
         _slider(commits, chosen, "at", "Commit"),
-        element("div", _card(commits[chosen], bool(at)), id="moment"),
+        element("div", _card(commits, chosen, bool(at)), id="moment"),
         _base_form(commits, chosen, base),
         _shown_difference(answer["difference"]) if "difference" in answer else None,
         _list(commits, chosen, answer["truncated"]),
@@ -89,7 +89,9 @@ def _name(commit: dict[str, Any]) -> str:
     return str(commit["tags"][0] if commit["tags"] else commit["id"][:12])
 
 
-def _card(commit: dict[str, Any], past: bool) -> Html:
+def _card(commits: list[dict[str, Any]], chosen: int, past: bool) -> Html:
+    """Render one commit: who, when, where to look at its tree, and what it did to the one before."""
+    commit = commits[chosen]
     at = commit["id"][:12]
     links = [
         ("search", link("", at=at)),
@@ -104,14 +106,27 @@ def _card(commit: dict[str, Any], past: bool) -> Html:
             element("code", at),
             " ",
             day_of(commit["time"]),
-            " UTC",
+            f" UTC, {commit['author']}",
             [[" ", _tag(tag)] for tag in commit["tags"][:6]],
         ),
         element(
             "p", "At this commit: ", [[element("a", name, href=to), " "] for name, to in links]
         ),
+        _done(commit, commits[chosen + 1]["id"][:12]) if chosen + 1 < len(commits) else None,
         class_="card" + (" past" if past else ""),
     )
+
+
+def _done(commit: dict[str, Any], before: str) -> Html:
+    """Return what a commit did: the definitions that differ, what it reached, the files it changed."""
+    at = commit["id"][:12]
+    links = (
+        ("definitions that differ", link("time", at=at, base=before)),
+        ("what it reached", link("map", impact=f"{before}..{at}")),
+        *((path, link("file", path, at=at)) for path in commit["files"]),
+    )
+    shown = [[element("a", shorten(name, 60), href=to), " "] for name, to in links]
+    return element("p", "Of this commit: ", shown)
 
 
 def _tag(name: str) -> Html:
@@ -211,6 +226,7 @@ def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
             ),
             day_of(commit["time"]),
             element("span", shorten(commit["subject"], 100)),
+            element("span", shorten(commit["author"], 24), class_="hint"),
             [_tag(tag) for tag in commit["tags"][:4]],
         )
         for number, commit in enumerate(commits)

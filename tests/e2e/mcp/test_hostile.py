@@ -182,7 +182,7 @@ def any_arguments(rng: random.Random, tool: str) -> Any:
             "text": rng.choice(param.choices or TEXTS),
             "path": rng.choice(TEXTS),
             "integer": rng.choice([param.least, param.most, 1, 3]),
-            "boolean": rng.random() < 0.5,
+            "flag": rng.random() < 0.5,
             "texts": rng.choices(TEXTS, k=2),
             "fields": {"session_id": rng.choice(TEXTS)},
         }[param.kind]

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from gitindex.web.server import PrivateLink
 from tests.browser import Visitor, WebServer, launch, serving
+from tests.indexers import npm_packages
 from tests.support import Repo, stop_runners
 
 expect.set_options(timeout=120_000)
@@ -38,6 +39,23 @@ PAGES = {
     "time": "/time",
     "health": "/health",
 }
+
+
+MORE_PAGES = {
+    "home": "/",
+    "nothing": "/?q=zzzqq",
+    "grep": "/?tab=grep&q=helper",
+    "symbols": "/?tab=symbols&q=helper",
+    "docs": "/?tab=docs&q=helper",
+    "folder": "/file/",
+    "history": "/history/lib/util.py",
+    "blame": "/file/lib/util.py?blame=1",
+    "everything": "/symbol/lib/util.py%23helper?all=1",
+    "focus": "/map?focus=lib/util.py",
+    "compared": "/time?base=HEAD~1",
+    "missing": "/file/nope.py",
+}
+AXE = ("axe-core@4.10.3",)
 
 
 @pytest.fixture(scope="module")
@@ -674,6 +692,36 @@ def test_everything_that_can_be_used_has_a_name(visit: Visitor, name: str) -> No
     assert [role for role, label in found if not label.strip()] == []
     roles = {node.get("role", {}).get("value") for node in nodes}
     assert {"banner", "main", "navigation", "search", "status"} <= roles
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 768, 400])
+def test_axe_finds_nothing_serious_on_any_page(
+    browser: Browser, server: WebServer, window: Visitor, width: int, scheme: str
+) -> None:
+    packages = npm_packages(AXE)
+    if packages is None:
+        pytest.skip("axe-core comes from npm, which is not in reach")
+    axe = (packages / "axe-core" / "axe.min.js").read_text()
+    cookie = "; ".join(f"{one['name']}={one['value']}" for one in window.context.cookies())
+    visitor = Visitor(
+        browser, server, cookie, viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    found = []
+    for name, target in (PAGES | MORE_PAGES).items():
+        page = visitor.open(target)
+        page.wait_for_load_state("networkidle") if name == "file" else None
+        page.evaluate(axe)  # not as an element: the policy of the page forbids it, rightly
+        rows = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        found += [
+            f"{name}: {row['id']}: {node['html'][:160]}"
+            for row in rows
+            if row["impact"] in ("serious", "critical")
+            for node in row["nodes"]
+        ]
+    visitor.context.close()
+    assert found == [], "\n".join(found)
 
 
 def test_the_focus_goes_from_top_to_bottom(visit: Visitor) -> None:

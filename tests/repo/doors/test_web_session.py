@@ -11,7 +11,7 @@ import pytest
 from gitindex.base.system import resident_bytes
 from gitindex.web import session as web_session
 from gitindex.web.frame import freshness_bar
-from gitindex.web.live import LATEST_SECONDS, LiveFeed, look
+from gitindex.web.live import LATEST_SECONDS, LiveFeed, probe
 from gitindex.web.pages import PAGES
 from gitindex.web.session import Answer, WebQuestion, WebSession, ask
 from tests.support import Repo
@@ -74,8 +74,8 @@ def test_nobody_looks_while_keys_are_typed() -> None:
 def test_the_bar_says_not_indexed(repo: Repo) -> None:
     repo.write("a.py", "x = 1\n")
     repo.commit("first")
-    assert "<strong title" in look(WebSession(repo.worktree)).bar
-    assert "not indexed" in look(WebSession(repo.worktree)).bar
+    assert "<strong title" in probe(WebSession(repo.worktree)).bar
+    assert "not indexed" in probe(WebSession(repo.worktree)).bar
 
 
 @pytest.mark.parametrize(
