@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from itertools import count
 from operator import lt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.postings import (
@@ -22,7 +22,6 @@ from gitindex.languages.postings import (
 __all__ = [
     "NO_SYMBOL",
     "BlobFacts",
-    "FactsCache",
     "FactsKey",
     "Import",
     "Occurrence",
@@ -218,19 +217,3 @@ def _import(row: list[Any]) -> Import:
     module, names, level, line = row
     pairs = tuple((_text(a), _text(b)) for a, b in names)
     return Import(_text(module), pairs, _number(level), _number(line))
-
-
-class FactsCache(Protocol):
-    """A store of serialised facts. A bad or missing payload is a miss, never an error."""
-
-    def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
-        """Return those of `keys` that are not stored, in the given order."""
-        ...
-
-    def get(self, key: FactsKey) -> bytes | None:
-        """Return the payload of `key`, or None."""
-        ...
-
-    def put(self, key: FactsKey, payload: bytes) -> None:
-        """Store `payload` unless `key` is stored already."""
-        ...

@@ -1,4 +1,4 @@
-"""Blob facts in SQLite: a FactsCache over tables, and the row ids that the mapping refers to."""
+"""Blob facts in SQLite, and the row ids that the mapping refers to."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class AddedFacts(NamedTuple):
 
 
 class BlobTable:
-    """The local FactsCache. `put` joins the caller's transaction if there is one.
+    """The local cache of facts. `put` joins the caller's transaction if there is one.
 
     `prefix` selects tables of the same shape elsewhere: a reader's overlay.
     """

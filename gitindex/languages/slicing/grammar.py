@@ -78,6 +78,9 @@ class Grammar:
     raising: frozenset[str]  # may fail when they run
     functions: frozenset[str]  # begin a unit
     named: frozenset[str]  # those of them that are statements, not values
+    members: Mapping[str, tuple[str, ...]]  # fields: the receiver, the member's name
+    visit: Mapping[str, Parts | str]
+    statements: Mapping[str, StatementRule]
     mutators: frozenset[str]  # methods that change their receiver even if their value is used
     classes: frozenset[str] = frozenset()
     hoisted: frozenset[str] = frozenset()  # statements that take effect when their block begins
@@ -85,9 +88,6 @@ class Grammar:
     parameters: tuple[str, ...] = ("parameters",)  # fields of a function
     results: str = ""  # field with named results
     caught: str = "store"  # the role of what a handler names
-    members: Mapping[str, tuple[str, ...]] | None = None  # fields: the receiver, the member's name
-    visit: Mapping[str, Parts | str] | None = None
-    statements: Mapping[str, StatementRule] | None = None
 
 
 @cache

@@ -65,7 +65,7 @@ class Reader:
 
     def __init__(self, grammar: Grammar, scopes: FileScopes | None) -> None:
         self.grammar = grammar
-        self._rules = grammar.statements or {}
+        self._rules = grammar.statements
         self._scopes = scopes
         self._results: tuple[Node, ...] = ()  # named results of the function
         self._ids = count()
@@ -234,7 +234,7 @@ class Reader:
 
     def _visits(self, node: Node) -> Parts:
         """Return what the walker visits of a node."""
-        parts = (self.grammar.visit or {}).get(node.type, ())
+        parts = self.grammar.visit.get(node.type, ())
         return () if isinstance(parts, str) else parts
 
     def read_if(self, at: StatementNode) -> list[Statement]:

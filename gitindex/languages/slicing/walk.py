@@ -157,7 +157,6 @@ class Walker:
 
     def _visit(self, node: Node, context: NodeContext) -> None:
         grammar, kind = self.grammar, node.type
-        assert grammar.visit is not None
         if kind in grammar.skipped:
             return
         if kind in grammar.raising:
@@ -219,7 +218,7 @@ def _binary(walker: Walker, node: Node, context: NodeContext) -> None:
 def _call(walker: Walker, node: Node, context: NodeContext) -> None:
     """Visit a call, which may change its receiver: surely if nobody takes its value."""
     called = field_of(node, "function") or node  # a call of Java is its member access, too
-    fields = (walker.grammar.members or {}).get(called.type)
+    fields = walker.grammar.members.get(called.type)
     walker.push((field_of(node, "arguments"), context.load()))
     if fields is None:
         walker.push((field_of(node, "function"), context.load()))

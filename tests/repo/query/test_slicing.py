@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from gitindex.base.errors import GitIndexError
 from gitindex.languages.slicing.analysis import Analysis
-from gitindex.languages.slicing.grammar import grammar_of
+from gitindex.languages.slicing.grammar import TABLES, grammar_of
 from gitindex.languages.slicing.question import find_line, scopes_of, slice_text
 from gitindex.languages.slicing.wire import SliceQuestion
-from gitindex.languages.syntax.parser import parse_tree
+from gitindex.languages.syntax.parser import _grammar, parse_tree
 from gitindex.query.slice import SlicePoint, slice_file
 from tests.support import Repo
 
@@ -75,6 +75,20 @@ def test_a_slice_is_exactly_the_lines_marked_in_the_fixture(case: Case) -> None:
     answer = slice_text(data, LANGUAGES[case.file], case.question)
     assert answer["status"] == "ok", answer
     assert lines(answer) == case.lines
+
+
+@pytest.mark.parametrize("language", sorted(TABLES))
+def test_a_table_names_only_node_types_of_its_grammars(language: str) -> None:
+    table = grammar_of(language)
+    kinds = table.names | table.skipped | table.transparent | table.raising | table.functions
+    kinds |= table.named | table.classes | table.hoisted
+    kinds |= table.members.keys() | table.visit.keys() | table.statements.keys()
+    for rule in table.statements.values():
+        kinds |= rule.cases | rule.defaults | rule.falls
+    sharing = [_grammar(name) for name in TABLES if TABLES[name] == TABLES[language]]
+    assert [
+        kind for kind in kinds if not any(g and g.id_for_node_kind(kind, True) for g in sharing)
+    ] == []
 
 
 def lines(answer: dict[str, Any]) -> list[int]:

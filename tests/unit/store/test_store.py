@@ -24,7 +24,6 @@ from gitindex.freshness.fingerprint import SCHEMA_VERSION
 from gitindex.git.interface import Head
 from gitindex.languages.facts import (
     BlobFacts,
-    FactsCache,
     FactsKey,
     Symbol,
     decode_facts,
@@ -384,7 +383,7 @@ def test_register_keeps_the_row_and_moves_the_root(database: Database) -> None:
 
 
 def test_cache_protocol(database: Database) -> None:
-    cache: FactsCache = BlobTable(database)
+    cache = BlobTable(database)
     other = KEY._replace(extractor="2:python")
     third = KEY._replace(oid="cd" * 32)
     assert cache.get(KEY) is None
