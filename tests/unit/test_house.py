@@ -25,7 +25,7 @@ LINES = {
     "freshness": 1356,
     "git": 4318,
     "install": 1833,
-    "languages": 8260,
+    "languages": 8240,
     "lsp": 465,
     "maintenance": 1120,
     "mcp": 1238,
