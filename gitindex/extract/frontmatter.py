@@ -100,11 +100,11 @@ class _Reading:
             self.name = _kept(self.found, self.name, value)
 
 
-def _kept(found: Fields, name: str | None, told: str | list[str]) -> str | None:
+def _kept(found: Fields, name: str | None, content: str | list[str]) -> str | None:
     """Take a key, or the value of the previous key; return the key that still needs a value."""
     if name is None:
-        return told if isinstance(told, str) else ""
-    found[name] = told
+        return content if isinstance(content, str) else ""
+    found[name] = content
     return None
 
 

@@ -152,8 +152,8 @@ class BlobTable:
         self._all_known = 1  # the next id of a name, if every name up to it is in the cache
 
     def missing(self, keys: list[FactsKey]) -> list[FactsKey]:
-        held = self.ids(keys)
-        return [key for key in keys if key not in held]
+        stored = self.ids(keys)
+        return [key for key in keys if key not in stored]
 
     def get(self, key: FactsKey) -> bytes | None:
         row = self._db.row(
@@ -184,14 +184,14 @@ class BlobTable:
 
     def is_unused(self) -> bool:
         """Does the store hold no facts and nothing published?"""
-        held = "SELECT 1 FROM blobs UNION ALL SELECT 1 FROM worktrees WHERE generation > 0 LIMIT 1"
-        return self._db.row(held) is None
+        sql = "SELECT 1 FROM blobs UNION ALL SELECT 1 FROM worktrees WHERE generation > 0 LIMIT 1"
+        return self._db.row(sql) is None
 
     def ids(self, keys: Iterable[FactsKey]) -> dict[FactsKey, int]:
         """Return the row ids of the keys that are stored."""
-        found: dict[FactsKey, int] = {}
-        for extractor, asked in _by_extractor(keys).items():
-            oids = list(asked)
+        row_ids: dict[FactsKey, int] = {}
+        for extractor, by_oid in _by_extractor(keys).items():
+            oids = list(by_oid)
             for at in range(0, len(oids), CHUNK):
                 part = oids[at : at + CHUNK]
                 rows = self._db.rows(
@@ -199,8 +199,8 @@ class BlobTable:
                     extractor,
                     *part,
                 )
-                found.update([(asked[oid], blob_id) for oid, blob_id in rows])
-        return found
+                row_ids.update([(by_oid[oid], blob_id) for oid, blob_id in rows])
+        return row_ids
 
     def to_retry(self, keys: Iterable[FactsKey]) -> set[FactsKey]:
         """Return the keys that are quarantined and whose retry has not failed yet."""
@@ -221,10 +221,10 @@ class BlobTable:
 
         The caller holds the write transaction.
         """
-        held = self.ids(blobs)
-        self._forget(list(held.values()))
+        stored = self.ids(blobs)
+        self._forget(list(stored.values()))
         fresh = count(self._next_id("blobs"))
-        ids = {key: held.get(key) or next(fresh) for key in blobs}
+        ids = {key: stored.get(key) or next(fresh) for key in blobs}
         self._db.run_many(
             f"INSERT INTO {self._prefix}blobs VALUES (?,?,?,?,?,?,?,?,?,?,?)"
             " ON CONFLICT (id) DO UPDATE SET language=excluded.language, status=excluded.status,"
@@ -234,7 +234,7 @@ class BlobTable:
             (_blob_row(ids[key], key, *blobs[key]) for key in blobs),
         )
         self._add_children([(ids[key], facts) for key, (facts, _) in blobs.items()])
-        return {key: AddedFacts(ids[key], key not in held) for key in blobs}
+        return {key: AddedFacts(ids[key], key not in stored) for key in blobs}
 
     def _forget(self, blob_ids: list[int]) -> None:
         self._index.remove(blob_ids)

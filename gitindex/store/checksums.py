@@ -138,10 +138,14 @@ class BrokenFooter(Exception):
 
 def half_of_database(store: str) -> Half:
     """The database, as its writer left it; unknown while one writes into it."""
-    held = _read(f"{store}/facts.seal")
-    if isinstance(held, Checksums) and not held.files and not os.path.exists(f"{store}/facts.seal"):
+    listed = _read(f"{store}/facts.seal")
+    if (
+        isinstance(listed, Checksums)
+        and not listed.files
+        and not os.path.exists(f"{store}/facts.seal")
+    ):
         return GONE
-    return held.half if isinstance(held, Checksums) and not held.is_open else Half()
+    return listed.half if isinstance(listed, Checksums) and not listed.is_open else Half()
 
 
 def log_tag(half: Half) -> int:
@@ -263,10 +267,10 @@ class DatabaseChecksums(LogLock):
     def __enter__(self) -> Self:
         super().__enter__()
         try:
-            self._held = _read(self._list)
+            self._listed = _read(self._list)
             there = os.path.exists(self._list)
-            if isinstance(self._held, Checksums):
-                _write(self._list, self._held._replace(is_open=True), existing=there)
+            if isinstance(self._listed, Checksums):
+                _write(self._list, self._listed._replace(is_open=True), existing=there)
         except BaseException:
             self.__exit__()  # else this process would wait for itself the next time
             raise
@@ -277,24 +281,24 @@ class DatabaseChecksums(LogLock):
 
         Their checksums will be of all their pages. If one is not, the list is broken from now on.
         """
-        held = self._held
-        if isinstance(held, str) or held.is_open or "facts.db" not in held.files:
+        listed = self._listed
+        if isinstance(listed, str) or listed.is_open or "facts.db" not in listed.files:
             return
-        sums = held.files["facts.db"][1]
+        sums = listed.files["facts.db"][1]
         for part in sorted({(page - 1) * page_size // PART for page in pages}):
             if part < len(sums) and _database_sum(self._path, part) != sums[part]:
-                self._held = "facts.db is not what was written"
+                self._listed = "facts.db is not what was written"
                 write_atomic(self._list, b"", durable=False)
                 return
 
     def finish(self, pages: Collection[int], page_size: int) -> None:
         """Checksums the file again: only the pages that were written get new checksums."""
-        held = self._held
-        if isinstance(held, str):
+        listed = self._listed
+        if isinstance(listed, str):
             return  # broken: it stays so until the store is rebuilt
-        whole = held.is_open or "facts.db" not in held.files  # its writer died: start over
+        whole = listed.is_open or "facts.db" not in listed.files  # its writer died: start over
         size = os.stat(self._path).st_size
-        sums = [] if whole else held.files["facts.db"][1][: -(-size // PART)]
+        sums = [] if whole else listed.files["facts.db"][1][: -(-size // PART)]
         known = len(sums)
         parts = {(page - 1) * page_size // PART for page in pages}
         if known:
@@ -305,8 +309,8 @@ class DatabaseChecksums(LogLock):
         for part in sorted(part for part in parts if part < len(sums)):
             sums[part] = crc32(os.pread(fd, PART, part * PART))
         files = {"facts.db": (_settled(self._path), sums)}
-        half = held.half
-        if pages or files != held.files or half.id == UNKNOWN:  # an empty log changes nothing
+        half = listed.half
+        if pages or files != listed.files or half.id == UNKNOWN:  # an empty log changes nothing
             half = half.following()
         _write(self._list, Checksums(False, files, half, _tag_in_log(self._path)), existing=True)
 
@@ -317,9 +321,9 @@ class LexicalChecksums:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._list = os.path.join(os.path.dirname(folder), "lexical.seal")
-        held = _read(self._list)
-        self._files = held.files if isinstance(held, Checksums) else {}
-        self._broken = not isinstance(held, Checksums)
+        listed = _read(self._list)
+        self._files = listed.files if isinstance(listed, Checksums) else {}
+        self._broken = not isinstance(listed, Checksums)
         self._first = not os.path.exists(self._list)
 
     def finish(self) -> None:
@@ -358,16 +362,16 @@ def renew(store: str) -> None:
         (SEALS[0], store, database_damage(store, CheckLevel.FULL)),
         (SEALS[1], os.path.join(store, "lexical"), lexical_damage(store, CheckLevel.FULL)),
     ):
-        held = _read(f"{store}/{name}")
-        if isinstance(held, Checksums) and not wrong:
-            files = {f: (_settled(f"{folder}/{f}"), sums) for f, (_, sums) in held.files.items()}
-            _write(f"{store}/{name}", held._replace(files=files))
+        listed = _read(f"{store}/{name}")
+        if isinstance(listed, Checksums) and not wrong:
+            files = {f: (_settled(f"{folder}/{f}"), sums) for f, (_, sums) in listed.files.items()}
+            _write(f"{store}/{name}", listed._replace(files=files))
 
 
 def is_lexical_closed(store: str) -> bool:
     """Did the last writer of the lexical index finish?"""
-    held = _read(f"{store}/lexical.seal")
-    return isinstance(held, Checksums) and not _is_superseded(held, f"{store}/lexical")
+    listed = _read(f"{store}/lexical.seal")
+    return isinstance(listed, Checksums) and not _is_superseded(listed, f"{store}/lexical")
 
 
 def complete_checksums(store: str) -> None:
@@ -548,12 +552,12 @@ def _age(path: str) -> float:
 
 def _descriptor(path: str) -> int:
     inode = os.stat(path).st_ino
-    held = _descriptors.get(path)
-    if held is None or held[0] != inode:
-        if held is not None:
-            os.close(held[1])  # of a file that is gone: no lock on it matters
-        held = _descriptors[path] = (inode, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-    return held[1]
+    opened = _descriptors.get(path)
+    if opened is None or opened[0] != inode:
+        if opened is not None:
+            os.close(opened[1])  # of a file that is gone: no lock on it matters
+        opened = _descriptors[path] = (inode, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    return opened[1]
 
 
 def _file_sum(path: str, _part: int, found: int = 0) -> int:
@@ -572,10 +576,10 @@ def _read(path: str) -> Checksums | str:
     data = read_small(path, MAX_LIST_BYTES)
     if data is None:
         return Checksums(True, {})
-    held = _parsed.get(path)
-    if held is None or held[0] != data:
-        held = _parsed[path] = data, _parse(os.path.basename(path), data)
-    return held[1]
+    parsed = _parsed.get(path)
+    if parsed is None or parsed[0] != data:
+        parsed = _parsed[path] = data, _parse(os.path.basename(path), data)
+    return parsed[1]
 
 
 def _parse(name: str, data: bytes) -> Checksums | str:

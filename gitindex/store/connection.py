@@ -335,8 +335,10 @@ def _patiently(ask: Callable[[], Any]) -> Any:
 
 def _is_passing(error: StoreError) -> bool:
     """Were the log files missing for a moment, or not yet filled by their writer?"""
-    told = f"{error.__cause__} {error.message}"
-    return any(what in told for what in ("unable to open", "readonly database", "anew meanwhile"))
+    message = f"{error.__cause__} {error.message}"
+    return any(
+        what in message for what in ("unable to open", "readonly database", "anew meanwhile")
+    )
 
 
 def _has_reader(path: str) -> bool:

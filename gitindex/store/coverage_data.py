@@ -85,11 +85,11 @@ def _open(connection: Connection) -> CoverageData | None:
 
 def _is_plain(connection: Connection, name: str) -> bool:
     """Return whether a name is a table, not a view or virtual, without computed columns."""
-    told = connection.execute(
+    declared = connection.execute(
         "SELECT sql FROM sqlite_master WHERE type='table' AND name=?", (name,)
     ).fetchone()
     hidden = [row[6] for row in connection.execute(f"PRAGMA table_xinfo({name})")]
-    return told is not None and str(told[0]).startswith("CREATE TABLE") and not any(hidden)
+    return declared is not None and str(declared[0]).startswith("CREATE TABLE") and not any(hidden)
 
 
 def _lines(bits: bytes) -> list[int]:

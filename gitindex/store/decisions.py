@@ -34,12 +34,12 @@ def add(
     """Store a decision and return its id; None if the same question is answered already."""
     hashes = json.dumps(file_hashes, sort_keys=True)
     with database.write():
-        held = database.row(
+        row = database.row(
             "SELECT 1 FROM decision_cache WHERE ambiguity_signature=? AND file_hashes=?",
             signature,
             hashes,
         )
-        if held:
+        if row:
             return None
         return database.insert(
             "INSERT INTO decision_cache (ambiguity_signature, repo_head, file_hashes, decision,"

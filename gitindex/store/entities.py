@@ -107,11 +107,11 @@ def tag_word(topic: str) -> str:
     return "x" + same_topic(topic).encode("utf-8", "replace").hex()
 
 
-def conditions(database: Database, wanted: Filter) -> tuple[str, list[str]]:
+def conditions(database: Database, query: Filter) -> tuple[str, list[str]]:
     """Return an SQL condition on rows of `documents d` for a filter, and its values."""
     parts: list[str] = ["1"]
     values: list[str] = []
-    words = [tag_word(tag) for tag in wanted.tags]
+    words = [tag_word(tag) for tag in query.tags]
     if words and has_index(database):
         parts.append("d.blob_id IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH ?)")
         values.append(" AND ".join(words))
@@ -119,25 +119,25 @@ def conditions(database: Database, wanted: Filter) -> tuple[str, list[str]]:
         parts += ["d.tags LIKE ?"] * len(words)
         values += [f"% {word} %" for word in words]
     day = "substr(d.created_at, 1, 10)"  # a bound includes its whole day
-    for bound, sign in ((wanted.date_from, ">="), (wanted.date_to, "<=")):
+    for bound, sign in ((query.date_from, ">="), (query.date_to, "<=")):
         if bound:
             parts.append(f"d.created_at<>'' AND {day}{sign}?")
             values.append(bound)
     return " AND ".join(parts), values
 
 
-def matches(front: FrontMatter | None, wanted: Filter) -> bool:
+def matches(front: FrontMatter | None, query: Filter) -> bool:
     """Does front matter that is not in a table match a filter?"""
     if front is None:
-        return wanted == Filter()
+        return query == Filter()
     from gitindex.extract.frontmatter import same_topic
 
-    held = {same_topic(topic) for topic in front.topics}
+    topics = {same_topic(topic) for topic in front.topics}
     day = front.created_at[:10]
     return (
-        held.issuperset(map(same_topic, wanted.tags))
-        and (not wanted.date_from or day >= wanted.date_from)
-        and (not wanted.date_to or "" < day <= wanted.date_to)
+        topics.issuperset(map(same_topic, query.tags))
+        and (not query.date_from or day >= query.date_from)
+        and (not query.date_to or "" < day <= query.date_to)
     )
 
 
@@ -178,11 +178,11 @@ def index_faults(database: Database) -> Iterable[int]:
         database.run(
             "CREATE VIRTUAL TABLE temp.documents_words USING fts5vocab(main, documents_fts, instance)"
         )
-        held = set(database.rows("SELECT doc, term FROM temp.documents_words"))
+        indexed = set(database.rows("SELECT doc, term FROM temp.documents_words"))
         database.run("DROP TABLE temp.documents_words")
     rows = database.rows("SELECT blob_id, tags FROM documents")
     expected = {(blob_id, word) for blob_id, tags in rows for word in tags.split()}
-    return sorted({blob_id for blob_id, _ in held ^ expected})
+    return sorted({blob_id for blob_id, _ in indexed ^ expected})
 
 
 def _says_in_step(database: Database) -> bool:

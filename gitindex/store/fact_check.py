@@ -143,7 +143,7 @@ class FactsCheck:
         if row is None:
             return False
         try:
-            held = decode_facts(self._table.get(derived.key) or b"")
+            known = decode_facts(self._table.get(derived.key) or b"")
         except (
             ValueError,
             TypeError,
@@ -151,22 +151,22 @@ class FactsCheck:
             CorruptStore,
         ):  # stored text that gitindex did not write
             return False
-        if held is not None and held.status is FactsStatus.QUARANTINED:
-            held = held._replace(
-                reason=held.reason.removesuffix(AGAIN)
+        if known is not None and known.status is FactsStatus.QUARANTINED:
+            known = known._replace(
+                reason=known.reason.removesuffix(AGAIN)
             )  # here it was tried once only
         if derived.key in self._late:
             derived = derived._replace(facts=derived.facts._replace(scopes=b""))
         counted = len(derived.facts.symbols), derived.is_searched
-        return held == derived.facts and (row.symbols, row.lexical) == counted
+        return known == derived.facts and (row.symbols, row.lexical) == counted
 
     def _same_document(self, derived: ExtractedBlob) -> bool:
         front = front_matter_of(derived.facts.language, derived.data)
         row = self._rows.get(derived.key)
-        held = row and self._db.row(
+        stored = row and self._db.row(
             "SELECT topics, tags, summary, created_at FROM documents WHERE blob_id=?", row.blob_id
         )
-        return held == (row_of(front) if front else None)
+        return stored == (row_of(front) if front else None)
 
     def _same_words(self, derived: ExtractedBlob) -> bool:
         """Does a text search find the blob: are its words listed, and its id beside its document?"""
@@ -187,18 +187,18 @@ class FactsCheck:
         return all(self._lexical.holds_all(derived.key, f, terms) for f, terms in fields.items())
 
     def _lexical_whole(self, seen: list[FactsKey]) -> Check:
-        wanted = {key for key, row in self._rows.items() if row.lexical}
-        missing = wanted - self._lexical.all_keys()
+        keys = {key for key, row in self._rows.items() if row.lexical}
+        missing = keys - self._lexical.all_keys()
         if missing:
             return compared("lexical index", "documents", _shown(sorted(missing)))
         promised = self._db.row("SELECT lexical_docs FROM repo_state")[0]
-        if promised != len(wanted):
-            detail = f"{promised} documents are promised, {len(wanted)} are known"
+        if promised != len(keys):
+            detail = f"{promised} documents are promised, {len(keys)} are known"
             return Check("lexical index", False, detail)
         field = self.other_terms(seen)
         if field:
             return Check("lexical index", False, f"other terms in {field} than in the blobs")
-        return Check("lexical index", True, counted(len(wanted), "documents"))
+        return Check("lexical index", True, counted(len(keys), "documents"))
 
 
 def compared(name: str, what: str, differ: Iterable[bytes]) -> Check:

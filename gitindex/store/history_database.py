@@ -205,11 +205,11 @@ class HistoryDatabase:
         return HistoryCommit(rows[0][0], rows[0][1].hex(), *rows[0][2:])
 
     def _name_id(self, text: str) -> int:
-        held = self._names.get(text)
-        if held is None:
+        number = self._names.get(text)
+        if number is None:
             rows = self._db.rows("SELECT id FROM names WHERE text=?", text)
-            held = self._names[text] = rows[0][0] if rows else self._insert("names (text)", text)
-        return held
+            number = self._names[text] = rows[0][0] if rows else self._insert("names (text)", text)
+        return number
 
     def _insert(self, into: str, *values: object) -> int:
         marks = ",".join("?" * len(values))

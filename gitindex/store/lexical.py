@@ -212,19 +212,19 @@ class LexicalReader:
             return {self._key(address) for _, address in hits}
 
     def search(
-        self, asked: LexicalQuery, limit: int, among: Iterable[FactsKey] | None = None
+        self, query: LexicalQuery, limit: int, among: Iterable[FactsKey] | None = None
     ) -> list[BlobHit]:
         """Return the best blobs for some terms, among all or a few. Terms are not parsed."""
         clauses = [
             (tantivy.Occur.Should, clause)
-            for term, boost in asked.terms[:MAX_CLAUSES]
-            for clause in self._clauses(term, boost, asked.name_boost)
+            for term, boost in query.terms[:MAX_CLAUSES]
+            for clause in self._clauses(term, boost, query.name_boost)
         ]
-        clauses += [(tantivy.Occur.Must, self._has(term)) for term in asked.must[:MAX_CLAUSES]]
+        clauses += [(tantivy.Occur.Must, self._has(term)) for term in query.must[:MAX_CLAUSES]]
         clauses += [
-            (tantivy.Occur.MustNot, self._has(term)) for term in asked.exclude[:MAX_CLAUSES]
+            (tantivy.Occur.MustNot, self._has(term)) for term in query.exclude[:MAX_CLAUSES]
         ]
-        if not asked.terms and not asked.must:
+        if not query.terms and not query.must:
             return []
         if among is not None:
             clauses.append((tantivy.Occur.Must, self._among(among)))
@@ -284,8 +284,8 @@ class LexicalReader:
         query = self._has(term)
         with _translated():
             found = self._searcher.search(query, 1, count=False).hits
-            told = query.explain(self._searcher, found[0][1]).to_json() if found else ""
-        match = _AVERAGE.search(told)
+            text = query.explain(self._searcher, found[0][1]).to_json() if found else ""
+        match = _AVERAGE.search(text)
         return float(match[1]) if match else USUAL_LENGTH
 
     def _clauses(self, term: str, boost: float, named: float) -> Iterator[tantivy.Query]:
@@ -371,8 +371,8 @@ def make_canonical(folder: str) -> list[str]:
             renamed = f"{new}.{name.partition('.')[2]}"
             os.rename(os.path.join(folder, name), os.path.join(folder, renamed))
     meta["segments"].sort(key=lambda segment: segment["segment_id"])
-    held = {_file_name(segment["segment_id"]) for segment in meta["segments"]}
-    files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in held)
+    used = {_file_name(segment["segment_id"]) for segment in meta["segments"]}
+    files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in used)
     _write_json(path, meta)
     _write_json(os.path.join(folder, MANAGED), [META, *files])
     for name in os.listdir(folder):
@@ -393,15 +393,15 @@ def torn_file(store: str) -> str:
         return ""
     try:
         with open(os.path.join(folder, META), encoding="utf-8") as file:
-            held = {_file_name(one["segment_id"]) for one in json.load(file)["segments"]}
+            used = {_file_name(one["segment_id"]) for one in json.load(file)["segments"]}
     except (ValueError, KeyError, TypeError):
         return META
-    files = [name for name in os.listdir(folder) if name.partition(".")[0] in held]
+    files = [name for name in os.listdir(folder) if name.partition(".")[0] in used]
     for name in sorted(files):
         with open(os.path.join(folder, name), "rb") as data:
             if not footer_fits(data.read()):
                 return name
-    gone = held - {name.partition(".")[0] for name in files}
+    gone = used - {name.partition(".")[0] for name in files}
     return f"{min(gone)}.store" if gone else ""
 
 

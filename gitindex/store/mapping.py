@@ -44,8 +44,8 @@ class Counts(NamedTuple):
 
 def register(database: Database, name: str, root: str) -> Published:
     """Return the worktree's row, created if needed; updates its root."""
-    held = database.row("SELECT root FROM worktrees WHERE name=?", _stored(name))
-    if held is None or held[0] != os.fsencode(root):
+    stored = database.row("SELECT root FROM worktrees WHERE name=?", _stored(name))
+    if stored is None or stored[0] != os.fsencode(root):
         _write_root(database, name, root)
     found = published(database, name)
     assert found is not None
@@ -161,13 +161,13 @@ def replace_rows(
     gone: list[bytes],
     rows: list[FileRow],
     is_policy: Callable[[bytes], bool],
-    held: Mapping[bytes, int] | None = None,
+    path_ids: Mapping[bytes, int] | None = None,
 ) -> dict[bytes, int]:
     """Apply a difference to the mapping; return the ids of its paths. The caller holds the write transaction.
 
-    `held`: ids of paths that are known already.
+    `path_ids`: ids of paths that are known already.
     """
-    known = dict(held or {})
+    known = dict(path_ids or {})
     paths = [path for path in (*gone, *[row.path for row in rows]) if path not in known]
     known |= _path_ids(database, paths)
     new = [row.path for row in rows if row.path not in known]

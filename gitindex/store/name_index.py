@@ -63,13 +63,16 @@ class NameIndex:
 
     def _remove_from(self, names: list[int], gone: dict[int, list[int]]) -> None:
         some = f"WHERE name_id IN ({marks(names)})"
-        held: dict[int, set[int]] = {}
+        blobs_by_name: dict[int, set[int]] = {}
         for name_id, first, others in self._db.rows(
             f"SELECT name_id, first, others FROM {self._table} {some}", *names
         ):
-            held.setdefault(name_id, set()).update(blobs_of(first, others))
+            blobs_by_name.setdefault(name_id, set()).update(blobs_of(first, others))
         self._db.run(f"DELETE FROM {self._table} {some}", *names)
-        left = {name_id: sorted(held[name_id].difference(gone[name_id])) for name_id in held}
+        left = {
+            name_id: sorted(blobs_by_name[name_id].difference(gone[name_id]))
+            for name_id in blobs_by_name
+        }
         self._insert({name_id: blobs for name_id, blobs in left.items() if blobs})
 
     def _insert(self, by_name: dict[int, list[int]]) -> None:
@@ -83,16 +86,16 @@ class NameIndex:
 
 def name_index_faults(database: Database) -> list[int]:
     """Return the blobs whose names are not those under which the index has them."""
-    held: dict[int, list[int]] = {}
+    indexed: dict[int, list[int]] = {}
     for name_id, first, others in database.rows(f"SELECT name_id, first, others FROM {TABLE}"):
         for blob_id in blobs_of(first, others):
-            _count(held.setdefault(blob_id, [0, 0, 0]), name_id)
+            _count(indexed.setdefault(blob_id, [0, 0, 0]), name_id)
     expected: dict[int, list[int]] = {}
     for blob_id, names in _rows(database):
         sums = expected.setdefault(blob_id, [0, 0, 0])
         for name_id in read_names(names)[0]:
             _count(sums, name_id)
-    return sorted(b for b in held.keys() | expected.keys() if held.get(b) != expected.get(b))
+    return sorted(b for b in indexed.keys() | expected.keys() if indexed.get(b) != expected.get(b))
 
 
 def _count(sums: list[int], name_id: int) -> None:

@@ -77,8 +77,8 @@ def open_pack_database(path: str) -> Database:
     """Open a pack's database read-only; checks that it is whole and has exactly our schema."""
     database = open_foreign(path)
     try:
-        held = schema_text(database)
-        if held != pack_schema_text():
+        declared = schema_text(database)
+        if declared != pack_schema_text():
             raise CorruptStore("the database of the pack has another schema", "get a new pack")
         said = str(database.row("PRAGMA integrity_check(1)")[0])
         if said != "ok" or database.rows("PRAGMA foreign_key_check"):
@@ -215,13 +215,13 @@ def _copy_table(target: Database, table: str, blob_column: str) -> None:
     columns = _columns(target, "main", table)
     if columns != _columns(target, "src", table):
         raise GitIndexError("the store has an older shape", "run `gitindex index --force`")
-    wanted = [_mapped(column, blob_column) for column in columns]
+    selected = [_mapped(column, blob_column) for column in columns]
     names = "JOIN name_map n ON n.old=s.name_id" if "name_id" in columns else ""
     if table == "definitions":
         names += " JOIN shape_map h ON h.old=s.shape_id"
     order = ",".join(str(number) for number in range(1, min(3, len(columns)) + 1))
     target.run(
-        f"INSERT INTO {table} SELECT {','.join(wanted)} FROM blob_map m"
+        f"INSERT INTO {table} SELECT {','.join(selected)} FROM blob_map m"
         f" CROSS JOIN src.{table} s ON s.{blob_column}=m.old {names} ORDER BY {order}"
     )
 

@@ -338,10 +338,10 @@ def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Semantic
     return sorted(made, key=lambda d: (d.path, d.line, d.column, d.identity))
 
 
-def _relations(rows: Rows, wanted: str, given: str, identity: str) -> list[tuple[str, Relation]]:
+def _relations(rows: Rows, target: str, given: str, identity: str) -> list[tuple[str, Relation]]:
     found = rows(
         "SELECT DISTINCT o.identity, r.kind FROM semantic_symbols s"
-        f" JOIN semantic_relations r ON r.{given}=s.id JOIN semantic_symbols o ON o.id=r.{wanted}"
+        f" JOIN semantic_relations r ON r.{given}=s.id JOIN semantic_symbols o ON o.id=r.{target}"
         f" JOIN file_semantic_facts f ON f.id=r.facts_id{_LIVE} WHERE s.identity=?",
         identity,
     )
@@ -376,8 +376,8 @@ def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
 
 
 def _parts(values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    wanted = sorted(set(values))
-    return (tuple(wanted[at : at + CHUNK]) for at in range(0, len(wanted), CHUNK))
+    ordered = sorted(set(values))
+    return (tuple(ordered[at : at + CHUNK]) for at in range(0, len(ordered), CHUNK))
 
 
 SymbolRow = tuple[int, int, str, int, int, int]

@@ -90,9 +90,9 @@ def count_words(
             continue
         words[ALL] = sum(words.values())
         for word, weight in words.items():
-            held, count = counts[word], sign * weight
+            weights, count = counts[word], sign * weight
             for path in commit.paths:
-                held[path] = held.get(path, 0) + count
+                weights[path] = weights.get(path, 0) + count
     return counts
 
 
@@ -130,18 +130,18 @@ def _next_commit(
     root: str, stored: StoredWindow, head: str, repository: Repository | None
 ) -> WindowChange | None:
     """The usual case: one commit on top of the stored window. Avoids listing the window."""
-    size, held = stored.size, stored.packed
-    if not held or head == stored.head:
+    size, packed = stored.size, stored.packed
+    if not packed or head == stored.head:
         return None
-    full = len(held) >= WINDOW * size
-    read = _first_and_last(repository, head, held[-size:].hex(), full) or read_commits(
-        root, [head, held[-size:].hex()]
+    full = len(packed) >= WINDOW * size
+    read = _first_and_last(repository, head, packed[-size:].hex(), full) or read_commits(
+        root, [head, packed[-size:].hex()]
     )
     if read is None or read[0].parents != (stored.head,):
         return None  # of a commit in the window the parent is not the window's head
     if not full and read[1].parents:
         return None  # there may be more history now: the clone is no longer shallow
-    commits = bytes.fromhex(head) + held[: (WINDOW - 1) * size]
+    commits = bytes.fromhex(head) + packed[: (WINDOW - 1) * size]
     counts = count_words(read[1:] if full else (), -1, count_words(read[:1]))
     return WindowChange(stored.id, head, commits, counts)
 
@@ -229,9 +229,9 @@ def _add_counts(
 ) -> None:
     ids = _path_ids(database, {p for counts in added.values() for p in counts}, is_policy)
     words = sorted(added)
-    held = _places_of(database, window, words)
+    stored = _places_of(database, window, words)
     rows = [
-        (word, add_to_places(held.get(word, b""), {ids[p]: n for p, n in added[word].items()}))
+        (word, add_to_places(stored.get(word, b""), {ids[p]: n for p, n in added[word].items()}))
         for word in words
     ]
     database.run_many(
@@ -279,10 +279,10 @@ def dump_counts(database: Database, worktree_id: int) -> dict[bytes, dict[str, i
         " WHERE worktree_id=?)",
         worktree_id,
     )
-    held = stored_counts(database, worktree_id, [word for (word,) in rows])
+    weights = stored_counts(database, worktree_id, [word for (word,) in rows])
     names = dict(database.rows("SELECT id, path FROM paths"))
     found: dict[bytes, dict[str, int]] = defaultdict(dict)
-    for word, counts in held.items():
+    for word, counts in weights.items():
         for path_id, count in counts.items():
             found[names.get(path_id, b"")][word] = count
     return found
