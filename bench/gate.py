@@ -24,8 +24,8 @@ def measure(folder: Path, every: int = 1) -> tuple[Counter[str], Counter[str]]:
         service = FileStateService(view)
         targets = [
             EditTarget(path, line=symbol.line + 1)
-            for path, row in sorted(service.world.files.items())
-            if row.has_facts and not is_test(path) and (facts := service.world.facts(path))
+            for path, row in sorted(service.inputs.files.items())
+            if row.has_facts and not is_test(path) and (facts := service.inputs.facts(path))
             for symbol in facts.symbols
             if symbol.kind in FUNCTIONS
         ]

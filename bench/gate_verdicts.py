@@ -54,8 +54,8 @@ def sample(folder: Path) -> list[SampledVerdict]:
     with open_tree(worktree, worktree.root) as view:
         targets, names = [], {}
         service = FileStateService(view)
-        for path, row in sorted(service.world.files.items()):
-            facts = service.world.facts(path) if row.has_facts and not is_test(path) else None
+        for path, row in sorted(service.inputs.files.items()):
+            facts = service.inputs.facts(path) if row.has_facts and not is_test(path) else None
             for symbol in facts.symbols if facts else ():
                 if symbol.kind in FUNCTIONS:
                     targets.append(EditTarget(path, line=symbol.line + 1))

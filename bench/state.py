@@ -12,7 +12,7 @@ from bench.scratch import Bench, Repo
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.filestate import FileStateService
 from gitindex.filestate.ambiguity import EditTarget
-from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.filestate.service import check_mutation_gate
 from gitindex.view.tree import open_tree
 
 FILES = 10_000

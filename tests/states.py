@@ -11,7 +11,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.cli.door import run_cli
 from gitindex.filestate import FileState, FileStateService
 from gitindex.filestate.ambiguity import EditTarget
-from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.filestate.service import check_mutation_gate
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.store import history, mapping

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Certainty, Freshness
 from gitindex.base.worktree import normalize_rel_path
-from gitindex.filestate import FileStateService
-from gitindex.filestate.ambiguity import Ambiguity, EditTarget, Interpretation, find_ambiguity
-from gitindex.filestate.world import World
+from gitindex.filestate.ambiguity import EditTarget, Interpretation, find_ambiguity
+from gitindex.filestate.inputs import FileInputs
+from gitindex.filestate.service import FileStateService
 from gitindex.store import decisions as table
 from gitindex.store.connection import Database
-from gitindex.store.decisions import Decision
 
 MAX_PROOF_BYTES = 1 << 18
 MAX_ANCHORS = 100
@@ -60,36 +59,26 @@ def parse_proof(text: str) -> DecisionProof:
         raise _refused(f"not a proof: {safe_text(repr(error))}") from error
 
 
-def replayed(world: World, ambiguity: Ambiguity) -> Decision | None:
-    """Return the stored decision for this question and the bytes now on disk, or None."""
-    for decision in table.of_signature(world.database, ambiguity.signature):
-        if ambiguity.is_answered_by(decision.selected) and all(
-            world.disk_id(path) == oid for path, oid in decision.file_hashes.items()
-        ):
-            return decision
-    return None
-
-
 def check(service: FileStateService, proof: DecisionProof) -> dict[str, str]:
     """Return the hashes of a proof's files, computed from disk. Refuses an invalid proof."""
-    world, target = service.world, proof.target
+    inputs, target = service.inputs, proof.target
     state = service.get_file_state(target.path)
     if state.freshness is not Freshness.CLEAN or state.certainty is Certainty.UNKNOWN:
         raise _refused(
             f"{safe_text(target.path)} is {state.freshness}, {state.certainty}:"
             " there is nothing to decide"
         )
-    ambiguity = find_ambiguity(world, target)
+    ambiguity = find_ambiguity(inputs, target)
     if ambiguity is None or ambiguity.signature != proof.signature:
         raise _refused("the question is not open, or is another one now")
     if not ambiguity.is_answered_by(proof.selected):
         raise _refused(f"it does not answer the question; select of {ambiguity.choices}")
     chosen = [d for d in ambiguity.definitions if d.id in proof.selected]
     paths = {target.path, *(d.path for d in ambiguity.definitions)}
-    hashes = {path: world.disk_id(path) or "" for path in sorted(paths)}
+    hashes = {path: inputs.disk_id(path) or "" for path in sorted(paths)}
     if proof.file_hashes != hashes:
         raise _refused("its file hashes are not those of the files on disk")
-    _check_anchors(world, proof, chosen, hashes)
+    _check_anchors(inputs, proof, chosen, hashes)
     return hashes
 
 
@@ -104,34 +93,25 @@ def commit(database: Database, proof: DecisionProof, hashes: dict[str, str], hea
     return made
 
 
-def decision_fields(decision: Decision) -> dict[str, Any]:
-    """Return a decision as fields of an answer."""
-    return {
-        "id": decision.id,
-        "signature": decision.signature,
-        "selected": decision.selected,
-        "fileHashes": {safe_text(path): oid for path, oid in decision.file_hashes.items()},
-        "proof": decision.proof,
-        "repoHead": decision.repo_head,
-        "createdAt": decision.created_at,
-    }
-
-
 def _check_anchors(
-    world: World, proof: DecisionProof, chosen: list[Interpretation], hashes: dict[str, str]
+    inputs: FileInputs, proof: DecisionProof, chosen: list[Interpretation], hashes: dict[str, str]
 ) -> None:
     """Check that every quoted line exists, and that the file and each chosen definition has one."""
     if not any(anchor.path == proof.target.path for anchor in proof.anchors):
         raise _refused("no anchor quotes the file")
     for anchor in proof.anchors:
-        data = world.read(anchor.path) if anchor.path in hashes else None
-        lines = (data or b"").decode("utf-8", "replace").split("\n")
-        here = lines[anchor.line - 1] if 0 < anchor.line <= len(lines) else None
-        if here is None or here.strip() != anchor.text.strip() or not here.strip():
+        data = inputs.read(anchor.path) if anchor.path in hashes else None
+        if not _is_quoted(anchor, data or b""):
             raise _refused(f"line {anchor.line} of {safe_text(anchor.path)} is not as quoted")
     for definition in chosen:
         if not any(_is_in(anchor, definition) for anchor in proof.anchors):
             raise _refused(f"no anchor quotes {safe_text(definition.id)}")
+
+
+def _is_quoted(anchor: Anchor, data: bytes) -> bool:
+    lines = data.decode("utf-8", "replace").split("\n")
+    here = lines[anchor.line - 1].strip() if 0 < anchor.line <= len(lines) else ""
+    return bool(here) and here == anchor.text.strip()
 
 
 def _is_in(anchor: Anchor, definition: Interpretation) -> bool:

@@ -7,13 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
-from gitindex.base.errors import CorruptStore, Exit, GitIndexError
+from gitindex.base.errors import CorruptStore, Exit, GitIndexError, ObjectMissing
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.vocabulary import OccurrenceClass, ProofOutcome
+from gitindex.base.vocabulary import OccurrenceClass, ProofOutcome, SkipReason
 from gitindex.base.worktree import Worktree
-from gitindex.extract.plan import PlannedBlob
+from gitindex.extract import policy
+from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
 from gitindex.extract.policy import BINARY_PROBE, is_policy_file
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
@@ -22,7 +24,6 @@ from gitindex.git.backend import open_repository
 from gitindex.git.command import empty_tree, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
-from gitindex.maintenance.rederive import derive_mapping
 from gitindex.store import mapping
 from gitindex.store.connection import Database
 from gitindex.store.entities import index_faults
@@ -30,6 +31,27 @@ from gitindex.store.fact_check import Check, FactsCheck, Report, compared
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import name_index_faults
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
+
+
+def derive_mapping(repository: Repository, tree: str) -> dict[bytes, PlannedBlob]:
+    """Every path of a tree, under the policy of that tree."""
+    entries = list(repository.entries(tree))
+    rules = policy.of_tree(entries, partial(read_present, repository))
+    read = reader_of(repository)
+    planned = (classify(entry, rules, read) for entry in entries)
+    return {plan.entry.path: _checked(repository, plan) for plan in planned}
+
+
+def _checked(repository: Repository, plan: PlannedBlob) -> PlannedBlob:
+    """The plan, unless git does not have the blob: `classify` reads only where it must."""
+    if plan.skip is not None:
+        return plan
+    try:
+        repository.size(plan.entry.oid)
+    except ObjectMissing:
+        return plan._replace(skip=SkipReason.MISSING_BLOB)
+    return plan
+
 
 RECEIPT_FIELDS = ("treeId", "overlayDigest", "generation", "fingerprint")
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -222,10 +244,10 @@ def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, Planne
         " WHERE f.worktree_id=?",
         view.served.published.worktree_id,
     )
-    held: dict[bytes, tuple[object, ...]] = {}
-    for path, mode, oid, skip, policy, blob_oid, extractor, blob_id in rows:
+    stored: dict[bytes, tuple[object, ...]] = {}
+    for path, mode, oid, skip, is_policy, blob_oid, extractor, blob_id in rows:
         key = FactsKey(blob_oid.hex(), extractor) if blob_oid is not None else blob_id
-        held[path] = mode, oid.hex(), skip, bool(policy), key
+        stored[path] = mode, oid.hex(), skip, bool(is_policy), key
     wanted = {
         path: (
             *(plan.entry.mode, plan.entry.oid, plan.skip, is_policy_file(path)),
@@ -233,7 +255,7 @@ def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, Planne
         )
         for path, plan in expected.items()
     }
-    differ = [p for p in held.keys() | wanted.keys() if held.get(p) != wanted.get(p)]
+    differ = [p for p in stored.keys() | wanted.keys() if stored.get(p) != wanted.get(p)]
     return expected, compared("mapping", counted(len(wanted), "paths"), sorted(differ))
 
 

@@ -32,7 +32,7 @@ def _reading(here: Here) -> Iterator[Database]:
 
 def ask_list(here: Here, params: Params) -> Answer:
     """Return the decisions, newest first."""
-    from gitindex.filestate.decisions import decision_fields
+    from gitindex.filestate.ambiguity import decision_fields
     from gitindex.store.decisions import newest
 
     with _reading(here) as database:
@@ -48,7 +48,7 @@ def list_text(answer: Answer, _ink: Ink) -> Lines:
 
 def ask_show(here: Here, params: Params) -> Answer:
     """Return one decision in full."""
-    from gitindex.filestate.decisions import decision_fields
+    from gitindex.filestate.ambiguity import decision_fields
     from gitindex.store.decisions import by_id
 
     with _reading(here) as database:

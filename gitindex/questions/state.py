@@ -36,7 +36,7 @@ def ask(here: Here, params: Params) -> Answer:
 def _gate(here: Here, targets: Sequence[str]) -> Row:
     from gitindex.base.worktree import inside_root
     from gitindex.filestate.ambiguity import EditTarget, parse_target
-    from gitindex.filestate.mutation_gate import check_mutation_gate
+    from gitindex.filestate.service import check_mutation_gate
 
     def on_disk(name: str) -> bool:
         return os.path.lexists(os.path.join(here.path, name))
@@ -87,7 +87,7 @@ def file_states(view: TreeView, named: Sequence[str]) -> Row:
 
 def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
     """Return files as named, and for a folder the files below it that have facts."""
-    known = service.world.files
+    known = service.inputs.files
     indexed = sorted(path for path, row in known.items() if row.has_facts)
     found: dict[str, None] = {}
     for name in named:
@@ -153,7 +153,7 @@ def text(answer: Answer, ink: Ink) -> Lines:
 def ask_gate(here: Here, params: Params) -> Answer:
     """Return the verdict on a file, or on a definition in it."""
     from gitindex.filestate.ambiguity import EditTarget
-    from gitindex.filestate.mutation_gate import check_mutation_gate
+    from gitindex.filestate.service import check_mutation_gate
 
     file, _, symbol = params["file"].partition("#")
     target = EditTarget(here.inside(file), params["symbol"] or symbol, params["line"])
@@ -175,7 +175,7 @@ def check_live(view: TreeView, file: str) -> None:
 
 def gate_text(answer: Answer, ink: Ink) -> Lines:
     """Yield the verdict of each place."""
-    from gitindex.filestate.gate_text import gate_lines
+    from gitindex.filestate.service import gate_lines
 
     for row in answer["targets"]:
         yield from map(safe_text, gate_lines(row, ink.path, "file" in ink.params))

@@ -7,12 +7,12 @@ from gitindex.install.hooks.installation import (
     hook_states,
     install,
     install_for_user,
+    install_references,
     install_shared,
     left_over,
     uninstall,
     uninstall_for_user,
 )
-from gitindex.install.hooks.references import install_references
 from gitindex.refresh.detached import start_runner
 
 __all__ = [

@@ -91,12 +91,9 @@ def _missing(
     event, path = state.event, os.path.join(place.folder, state.event)
     hook, old = files.look(path), files.look(path + ".old")
     writer = hook.writer if hook else ""
-    if ways.user_config:
-        return Finding(event, True, "through your global configuration")
-    if ways.pre_commit and (writer in ("pre-commit", "prek") or event == "post-applypatch"):
-        return Finding(event, True, f"through {writer or 'pre-commit, which lacks it'}")
-    if _mentioned(state, hook):
-        return Finding(event, True, f"added by hand: {state.path}")
+    served = _other_route(state, hook, ways)
+    if served:
+        return Finding(event, True, served)
     if old is not None and old.found is not None:
         who = writer or "another tool"
         detail = f"{who} moved ours to {path}.old, which it does not run"
@@ -107,6 +104,16 @@ def _missing(
         return Finding(event, False, detail, INSTALL + more)
     why = f": {state.why}" if state.why else ""
     return Finding(event, False, f"not installed at {path}{why}", f"{INSTALL}: it says what to do")
+
+
+def _other_route(state: HookState, hook: files.HookFile | None, ways: EventRoutes) -> str:
+    """Return how an event reaches us although its hook has no block of ours; empty if it does not."""
+    writer = hook.writer if hook else ""
+    if ways.user_config:
+        return "through your global configuration"
+    if ways.pre_commit and (writer in ("pre-commit", "prek") or state.event == "post-applypatch"):
+        return f"through {writer or 'pre-commit, which lacks it'}"
+    return f"added by hand: {state.path}" if _mentioned(state, hook) else ""
 
 
 def _moved_folder(place: HooksFolder, record: Record | None, ways: EventRoutes) -> list[Finding]:

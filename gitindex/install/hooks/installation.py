@@ -13,9 +13,18 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.shipped import event_script
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import parse_object
-from gitindex.install.hooks import by_hand, files, include, references
-from gitindex.install.hooks.advice import Advice, advise
-from gitindex.install.hooks.block import BLOCK_VERSION, EVENTS, ORIGINAL, sh_quote
+from gitindex.install.hooks import by_hand, files, include
+from gitindex.install.hooks.block import (
+    BLOCK_VERSION,
+    EVENTS,
+    ORIGINAL,
+    SHEBANG,
+    Form,
+    HookBlock,
+    sh_quote,
+    wrap,
+)
+from gitindex.install.hooks.by_hand import Advice, advise
 from gitindex.install.hooks.place import (
     CONFIG_HOOKS,
     HooksFolder,
@@ -24,6 +33,48 @@ from gitindex.install.hooks.place import (
     git_version,
     knows_config_hooks,
 )
+
+EVENT = "reference-transaction"
+LINES = 8
+"""Changed references that are checked: a fetch has many, none of them a local branch."""
+
+
+def render_references(script: str) -> bytes:
+    """Return the hook. It reads its input, so it is never inserted into another hook."""
+    quoted = sh_quote(script)
+    return SHEBANG + wrap(
+        Form.FILE,
+        f'[ "$1" = committed ] && [ -r {quoted} ] || exit 0\n'
+        "left=" + "x" * LINES + "\n"
+        'while [ -n "$left" ] && read -r old new ref; do\n'
+        "    left=${left#x}\n"
+        "    case $ref in HEAD | refs/heads/* | refs/stash) ;; *) continue ;; esac\n"
+        f"    gitindex_event={EVENT}\n"
+        "    exec </dev/null >/dev/null 2>&1\n"
+        f"    . {quoted}\n"
+        "done\n"
+        "exit 0\n",
+    )
+
+
+def install_references(worktree: Worktree) -> str:
+    """Write the hook and return its path. Refuses if another hook exists or we must not write."""
+    place = find_place(worktree)
+    path = os.path.join(place.folder, EVENT)
+    hook = files.look(path)
+    if place.refusal or (hook is not None and (hook.found is None or hook.link)):
+        why = place.refusal or "another one is there"
+        raise GitIndexError(f"the hook {EVENT} was not written: {why}", "leave --references out")
+    os.makedirs(place.folder, exist_ok=True)
+    files.write_hook(path, render_references(event_script()))
+    return path
+
+
+def uninstall_references(worktree: Worktree) -> list[str]:
+    """Remove the hook; return its path if it was there."""
+    path = os.path.join(find_place(worktree).folder, EVENT)
+    return [path] if files.take_out(path) else []
+
 
 MODES = ("auto", "config", "hooks")
 RECORD = "install.json"
@@ -94,7 +145,7 @@ def install_shared(worktree: Worktree, states: list[HookState]) -> list[str]:
 def uninstall(worktree: Worktree) -> list[str]:
     """Remove everything of ours; return what was removed or restored."""
     removed = [f"include.path {include.INCLUDED}"] if include.uninstall_include(worktree) else []
-    removed += references.uninstall_references(worktree)
+    removed += uninstall_references(worktree)
     removed += _remove_files(worktree)
     remove(os.path.join(worktree.store, RECORD))
     remove(os.path.join(worktree.store, STUB))
@@ -217,15 +268,19 @@ def _state(event: str, place: HooksFolder, refused: str) -> HookState:
         legacy = files.look(path + files.LEGACY)
         if legacy is not None and legacy.found is not None:
             hook, via = legacy, "legacy"
-    found = hook.found if hook else None
-    if hook is None or found is None:
+    if hook is None or hook.found is None:
         why = place.refusal or refused
-        state = "by hand" if why else "absent"
-        return HookState(event, path, state, "", why, advise(event, place, writer) if why else None)
-    via = via or str(found.form)
+        if not why:
+            return HookState(event, path, "absent", "", "", None)
+        return HookState(event, path, "by hand", "", why, advise(event, place, writer))
+    return _present_state(event, hook, hook.found, via)
+
+
+def _present_state(event: str, hook: files.HookFile, ours: HookBlock, via: str) -> HookState:
+    via = via or str(ours.form)
     if not hook.runnable:
         return HookState(event, hook.path, "not executable", via)
-    current = found.version > BLOCK_VERSION or _sources(found.text)
+    current = ours.version > BLOCK_VERSION or _sources(ours.text)
     return HookState(event, hook.path, "installed" if current else "outdated", via)
 
 

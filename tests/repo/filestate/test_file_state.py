@@ -291,7 +291,7 @@ def test_f13_what_is_seen_from_outside(pair: Repo, change: str) -> None:
 
 def interface(repo: Repo, path: str) -> str:
     with open_tree(repo.worktree, ".") as view:
-        return FileStateService(view).world.interface(path)
+        return FileStateService(view).inputs.interface(path)
 
 
 def test_f14_formatting_and_comments(pair: Repo) -> None:

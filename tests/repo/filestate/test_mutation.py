@@ -13,7 +13,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import Certainty, Freshness, Mutation
 from gitindex.filestate import FileState
 from gitindex.filestate.ambiguity import EditTarget, parse_target
-from gitindex.filestate.mutation_gate import behaviour
+from gitindex.filestate.service import behaviour
 from tests.mcp_client import Inside
 from tests.states import NO_FACTS, TWICE, A, B, Cli, gate, one, publish, refresh, write
 from tests.support import Repo

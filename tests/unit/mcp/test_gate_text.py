@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.filestate.gate_text import gate_lines
+from gitindex.filestate.service import gate_lines
 from gitindex.mcp.dispatch import content_of, with_tool_calls
 from gitindex.mcp.question_tools import BY_NAME
 

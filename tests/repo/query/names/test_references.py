@@ -12,7 +12,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.filestate.ambiguity import EditTarget
-from gitindex.filestate.mutation_gate import check_mutation_gate
+from gitindex.filestate.service import check_mutation_gate
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo

@@ -2,26 +2,77 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.vocabulary import Certainty, FactsStatus, SkipReason
 from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
-from gitindex.filestate.core import FileRecord
-from gitindex.filestate.semantics import Semantics
-from gitindex.git.command import try_git
+from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, FileDependency, FileRecord
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.languages.table import extractor_id
 from gitindex.store import history
+from gitindex.store.semantic import EdgeRow, FactsRow, edge_rows, facts_rows, has_facts
 from gitindex.view.tree import TreeView
+
+SETTLED = frozenset({"unresolved_receiver", "star_import", "reexport_chain", "overload_set"})
+"""Flags that a grammar leaves open and that an indexer with type information settles."""
+
+
+class Semantics:
+    """Semantic facts of the live files; empty if no indexer has run."""
+
+    def __init__(self, view: TreeView) -> None:
+        self._facts: dict[str, FactsRow] = {}
+        self._edges: dict[str, list[EdgeRow]] = defaultdict(list)
+        if has_facts(view.rows):
+            self._facts = {os.fsdecode(row.path): row for row in facts_rows(view.rows)}
+            for row in edge_rows(view.rows):
+                self._edges[os.fsdecode(row.path)].append(row)
+
+    def covers(self, path: str) -> bool:
+        """Does the layer have facts for the current bytes of this file?"""
+        return path in self._facts
+
+    def flags(self, path: str, syntactic: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the open flags of a file, combined from both layers."""
+        if path not in self._facts:
+            return syntactic
+        own = json.loads(self._facts[path].flags)
+        return tuple(sorted({*own, *(flag for flag in syntactic if flag not in SETTLED)}))
+
+    def edges(
+        self, path: str, oids: dict[str, str], context: tuple[str, str] | None
+    ) -> Iterator[FileDependency]:
+        """Yield what a file's facts were computed from; `context` is its owner's name and hash."""
+        row = self._facts.get(path)
+        if row is None:
+            return
+        name, config = context or ("", None)
+        yield FileDependency(
+            row.context, row.config_hash, config if name == row.context else None, CONFIG
+        )
+        yield FileDependency(row.context, row.tool_version, row.seen_tool_version, TOOL)
+        for edge in self._edges[path]:
+            target = os.fsdecode(edge.target)
+            yield FileDependency(target, edge.target_hash, self._now(target, edge, oids), REFERENCE)
+
+    def _now(self, target: str, edge: EdgeRow, oids: dict[str, str]) -> str | None:
+        """Return the target's interface now; unknown if the layer has no facts for its bytes."""
+        if target not in oids:
+            return None
+        if edge.target_oid and edge.target_oid.hex() == oids[target]:
+            return edge.target_hash
+        row = self._facts.get(target)
+        return row.interface_hash if row and edge.target_oid else UNKNOWN
+
 
 NO_FACTS = (FactsStatus.SKIPPED, FactsStatus.QUARANTINED)
 PARSED = (FactsStatus.PARSED, FactsStatus.PARTIAL)
-PATHS_AT_ONCE = 200
-"""Paths per request; their names fit into a pipe's buffer."""
 
 
 class Row(NamedTuple):
@@ -40,7 +91,7 @@ class Row(NamedTuple):
         return self.blob_id is not None and self.status not in NO_FACTS
 
 
-class World:
+class FileInputs:
     """One worktree, seen through one view."""
 
     def __init__(self, view: TreeView) -> None:
@@ -118,8 +169,8 @@ class World:
     def flags(self, path: str) -> tuple[str, ...]:
         """Return the open flags of a published file."""
         row = self.row(path)
-        told = tuple(flag for flag in (row.flags if row else "").split(",") if flag)
-        return told if self.overlaid(path) else self.semantics.flags(path, told)
+        flags = tuple(flag for flag in (row.flags if row else "").split(",") if flag)
+        return flags if self.overlaid(path) else self.semantics.flags(path, flags)
 
     def _certainty(self, path: str) -> Certainty:
         """Return the certainty of a file's facts, from its flags and its parse status."""
@@ -181,30 +232,25 @@ class World:
         return laid.oid if laid is not None else None
 
     def _hash(self, paths: list[str]) -> dict[str, str | None]:
-        """Return ids of the bytes on disk. Git filters them only if the raw bytes differ."""
-        found: dict[str, str | None] = {}
+        """Return ids of the bytes on disk; a file with other line ends has the id that it has in git.
+
+        What other attributes convert is overlaid, and not asked for here.
+        """
+        oids: dict[str, str | None] = {}
         with ConfinedRoot(self.view.worktree.root) as disk:
             for path in paths:
                 try:
                     file = disk.read(os.fsencode(path), MAX_TEXT_BYTES + 1)
                 except OSError:
-                    found[path] = ""  # unreadable: not what was indexed
+                    oids[path] = ""  # unreadable: not what was indexed
                     continue
-                found[path] = blob_id(file.data, 2 * len(self.files[path].oid)) if file else None
-        differ = [p for p, oid in found.items() if oid and oid != self.files[p].oid.hex()]
-        return found | self._filtered(differ)
+                oids[path] = _id_in_git(file.data, self.files[path].oid.hex()) if file else None
+        return oids
 
-    def _filtered(self, paths: list[str]) -> dict[str, str]:
-        """Return ids as git computes them: line endings and encodings follow its attributes."""
-        found: dict[str, str] = {}
-        names = [path for path in paths if "\n" not in path and not path.startswith('"')]
-        for at in range(0, len(names), PATHS_AT_ONCE):
-            part = names[at : at + PATHS_AT_ONCE]
-            told = "".join(f"{name}\n" for name in part)
-            done = try_git(
-                self.view.worktree.root, "hash-object", "--stdin-paths", stdin=os.fsencode(told)
-            )
-            oids = done.output.decode().split()
-            if done.returncode == 0 and len(oids) == len(part):
-                found |= dict(zip(part, oids, strict=True))
-        return found
+
+def _id_in_git(data: bytes, published: str) -> str:
+    oid = blob_id(data, len(published))
+    if oid != published and b"\r\n" in data:
+        converted = blob_id(data.replace(b"\r\n", b"\n"), len(published))
+        return published if converted == published else oid
+    return oid
