@@ -303,47 +303,22 @@ def _paths(data: bytes, count: int, id_bytes: int) -> tuple[IndexPaths, int]:
     return IndexPaths(files, frozenset(submodules)), at
 
 
-def surely_lacks(data: bytes, folder: bytes, whole: bool) -> bool | None:
-    """True if no path is `folder` or below it, by the beginning of an index; None if it is too short.
+def surely_lacks(data: bytes, folder: bytes) -> bool:
+    """True if no path is `folder` or below it: a whole index of versions 2 and 3 spells out its paths.
 
-    Paths are sorted, so only those before the folder are read. False if the entries say nothing: version
-    4 does not spell out its paths. Not for a split index, which has entries elsewhere.
+    False if that is not certain. Not for a split index, which has entries elsewhere.
     """
-    if len(data) < ENTRIES:
-        return False if whole else None
-    signature, version, count = HEADER.unpack_from(data)
-    if signature != b"DIRC" or version not in (2, 3):
+    if len(data) < ENTRIES or HEADER.unpack_from(data)[:2] not in ((b"DIRC", 2), (b"DIRC", 3)):
         return False
-    found = [_lacks(data, count, id_bytes, folder) for id_bytes in (20, 32)]
-    fits = [one for one in found if one != _MISFIT]
-    if _SHORT in fits and not whole:
-        return None
-    return set(fits) - {_SHORT} == {_LACKING}
-
-
-_LACKING, _HAVING, _SHORT, _MISFIT = range(4)
-
-
-def _lacks(data: bytes, count: int, id_bytes: int, folder: bytes) -> int:
-    """The same if ids have this length: with the wrong one, names do not end where they should."""
-    at, fixed = ENTRIES, 42 + id_bytes
-    for _ in range(count):
-        if at + fixed + 2 + len(folder) > len(data):
-            return _SHORT
-        (flags,) = _MORE.unpack_from(data, at + fixed - 2)
-        start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
-        end = data.find(b"\0", start)
-        if end < 0:
-            return _SHORT
-        if end == start or min(end - start, _NAME) != flags & _NAME:
-            return _MISFIT
-        path = data[start:end]
-        if path == folder or path.startswith(folder + b"/"):
-            return _HAVING
-        if path > folder + b"/":
-            return _LACKING
-        at += (end - at + 8) & ~7
-    return _LACKING
+    at = data.find(folder, ENTRIES)
+    while at >= 0:
+        # The length of a path precedes it, or its further flags: else the name is inside of another.
+        length = min(data.find(b"\0", at) - at, _NAME)
+        before = (_MORE.unpack_from(data, at - back)[0] & _NAME for back in (2, 4))
+        if data[at + len(folder) : at + len(folder) + 1] in b"/\0" and length in before:
+            return False
+        at = data.find(folder, at + 1)
+    return True
 
 
 def stamps_of(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ from gitindex.git.command import clean_env, run_git
 from gitindex.git.settings import is_enabled
 from gitindex.install.hooks.checks import INSTALL, Finding, check_hooks
 from gitindex.languages.table import grammar_set
-from gitindex.maintenance.hook_trial import HookCost, fire, measure_cost
+from gitindex.maintenance.hook_trial import HookCost, RunnerBusy, fire, measure_cost
 from gitindex.refresh.log import read_log
 from gitindex.store.scrub import check_store
 
@@ -135,10 +135,12 @@ def _enabled(worktree: Worktree) -> Finding:
 
 
 def _trial(worktree: Worktree) -> Finding:
-    if read_progress(worktree) is not None:
-        return Finding("trial commit", True, "not tried: a runner is at work")
     try:
+        if read_progress(worktree) is not None:
+            raise RunnerBusy("a runner is at work")
         fired = fire(worktree)
+    except RunnerBusy as busy:  # right after `install` one may begin between the two
+        return Finding("trial commit", True, f"not tried: {busy.message}")
     except (GitIndexError, OSError, subprocess.SubprocessError) as error:
         hint = error.hint if isinstance(error, GitIndexError) else ""
         return Finding("trial commit", False, str(error), hint or INSTALL)

@@ -56,6 +56,10 @@ MANAGERS = (
 """Files by which hook managers know what to run; a scratch worktree has none of its own."""
 
 
+class RunnerBusy(GitIndexError):
+    """A runner has the lock, so that nothing can be tried: neither good nor bad."""
+
+
 class TrialCommit(NamedTuple):
     """What came of one commit."""
 
@@ -132,7 +136,7 @@ def _lease(worktree: Worktree) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_WAIT_SECONDS
     while not lock.acquire():
         if time.monotonic() > deadline:
-            raise GitIndexError("a runner is at work", "try again after `gitindex wait`")
+            raise RunnerBusy("a runner is at work", "try again after `gitindex wait`")
         time.sleep(0.02)
     try:
         yield

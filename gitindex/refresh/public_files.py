@@ -11,7 +11,6 @@ import stat
 import sys
 import time
 from errno import ENOENT
-from io import FileIO
 
 from gitindex.base.atomic_file import Staging, read_small, remove, sweep_temporaries, write_atomic
 from gitindex.base.errors import GitIndexError, StoreReplaced
@@ -44,8 +43,6 @@ BUSY_SECONDS = 10.0
 """A build that writes all the time is no removal: none of an ordinary repository takes so long."""
 MAX_FOLDERS = 20_000
 """Of a work tree that are looked at: a fifth of a second, once in the life of a clone."""
-PIECE = 1 << 16
-"""Bytes of git's index that are read at first; then as many as were read so far."""
 _lacking: dict[str, tuple[int, ...]] = {}
 """Indexes of git that had nothing of `.llmc/`, as they were then."""
 
@@ -73,9 +70,8 @@ def refuse_tracked(worktree: Worktree) -> None:
 def is_tracked(worktree: Worktree) -> bool:
     """Does git track anything in `.llmc/`? Also true where git cannot say.
 
-    The beginning of git's index is read, whose paths are sorted; only where it has the name, or is of
-    another format, git is asked. A runner asks several times for one commit: an index that lacked it is
-    not read again.
+    Only where git's index has the name somewhere, or is of another format, git is asked. A runner asks
+    several times for one commit: an index that lacked it is not read again.
     """
     index = index_of(worktree)
     now = identity_of(index)
@@ -83,19 +79,11 @@ def is_tracked(worktree: Worktree) -> bool:
         return False
     with contextlib.suppress(OSError), open(index, "rb", 0) as file:
         read = identity_from(os.fstat(file.fileno()))
-        if _lacks_folder(file, read[-1]) and not _may_be_split(worktree):
+        if surely_lacks(file.read(), LLMC.encode()) and not _may_be_split(worktree):
             _lacking[index] = read
             return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
     return listed.returncode != 0 or bool(listed.output)
-
-
-def _lacks_folder(index: FileIO, size: int) -> bool:
-    data, lacks = b"", None
-    while lacks is None and (piece := index.read(max(PIECE, len(data)))):
-        data += piece
-        lacks = surely_lacks(data, LLMC.encode(), whole=len(data) >= size)
-    return bool(lacks)
 
 
 def _may_be_split(worktree: Worktree) -> bool:

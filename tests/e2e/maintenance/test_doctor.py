@@ -102,6 +102,20 @@ def test_no_trace(quiet: Repo, tmp_path: Path, linked: bool) -> None:
     assert quiet.git("fsck", "--no-dangling") == quiet.git("fsck")
 
 
+def test_a_runner_that_starts_meanwhile_is_no_fault(
+    quiet: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Right after `install`: nothing was tried, so nothing is bad."""
+    monkeypatch.setattr("gitindex.maintenance.hook_trial.LOCK_WAIT_SECONDS", 0.0)
+    lock = RunnerLock(quiet.worktree.lock)
+    assert lock.acquire()
+    try:
+        trial = ask(quiet, capsys, trial=True)["trial commit"]
+    finally:
+        lock.release()
+    assert (trial["ok"], trial["detail"]) == (True, "not tried: a runner is at work")
+
+
 def test_trial_before_the_first_commit(repo: Repo) -> None:
     repo.gitindex("install")
     repo.wait_idle()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-from io import FileIO
 from pathlib import Path
 
 import pytest
 
 from gitindex.git.command import try_git
 from gitindex.git.index_file import surely_lacks
-from gitindex.refresh.public_files import PIECE, _lacks_folder, is_tracked
+from gitindex.refresh.public_files import is_tracked
 from tests.support import Repo
 
 NEAR = (
@@ -112,33 +110,12 @@ def test_a_torn_index_says_nothing(repo: Repo) -> None:
         repo.write(name, "x\n")
     repo.git("add", "-A")
     data = (repo.path / ".git/index").read_bytes()
-    for size in range(len(data)):
-        assert surely_lacks(data[:size], b".llmc", whole=False) in (None, True)
-    assert surely_lacks(b"", b".llmc", whole=True) is False
-    assert surely_lacks(b"x" * 2_000, b".llmc", whole=True) is False
-    assert surely_lacks(data[:80], b".llmc", whole=True) is False
+    assert surely_lacks(data, b".llmc")
+    assert not surely_lacks(b"", b".llmc")
+    assert not surely_lacks(b"x" * 2_000, b".llmc")
 
 
-class _CountedFile(FileIO):
-    reads = 0
-
-    def read(self, size: int | None = -1) -> bytes:
-        type(self).reads += 1
-        return super().read(size) or b""
-
-
-def test_many_names_before_it_are_read_few_times(tmp_path: Path) -> None:
-    """Each piece begins at the first entry: 60,000 names took five seconds with pieces of one size."""
-    count = 20_000
-    entries = []
-    for number in range(count):
-        name = b".config/some/folder/%07d.txt" % number
-        entry = bytes(40) + b"\1" * 20 + struct.pack(">H", len(name)) + name
-        entries.append(entry + bytes(8 - len(entry) % 8))
-    path = tmp_path / "index"
-    path.write_bytes(b"DIRC" + struct.pack(">II", 2, count) + b"".join(entries) + b"\2" * 20)
-    size = path.stat().st_size
-    assert size > 20 * PIECE
-    with _CountedFile(path) as file:
-        assert _lacks_folder(file, size)
-    assert _CountedFile.reads <= 7
+def test_a_tracked_name_with_further_flags(repo: Repo) -> None:
+    repo.write(".llmc/x", "y\n")
+    repo.git("add", "-N", "-f", ".llmc/x")
+    assert is_tracked(repo.worktree)
