@@ -21,9 +21,9 @@ LINES = {
     "cli": 3176,  # link add, list, remove
     "edit": 1270,
     "extract": 1812,
-    "filestate": 1745,
+    "filestate": 1731,
     "freshness": 1356,
-    "git": 4318,
+    "git": 4293,
     "install": 1833,
     "languages": 8240,
     "lsp": 465,
@@ -39,7 +39,7 @@ LINES = {
     "web": 3673,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 21
+COMPLEX_FUNCTIONS = 15
 # The same for functions with more parameters, and for modules that import each other in a circle.
 WIDE_FUNCTIONS = 2
 CYCLIC_MODULES = 5
