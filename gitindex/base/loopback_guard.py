@@ -20,7 +20,7 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
-TOKEN_BYTES = 32
+TOKEN_BYTES = 32  # 256 bits: nobody guesses one
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

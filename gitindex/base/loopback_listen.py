@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 TRIES = 20
+"""For a port that is free on both addresses: one taken on ::1 alone is rare."""
 REQUEST_SECONDS = 20.0
 """A connection without a whole request for so long is closed."""
 

@@ -24,7 +24,7 @@ from gitindex.base.worktree import Worktree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENDED = b"ended\n"
+ENDED = b"ended\n"  # instead of the pid of a runner that one of us ended
 
 LOCK_WAIT_SECONDS = 600.0
 """Longer than the first index of the largest repository that was measured takes."""

@@ -25,8 +25,8 @@ from gitindex.base.system import try_lock
 from gitindex.base.worktree import Worktree
 
 _JOURNAL = "journal"
-_JOURNAL_BYTES = 1 << 26
-_ATTEMPTS = 100
+_JOURNAL_BYTES = 1 << 26  # paths and digests of 100,000 files
+_ATTEMPTS = 100  # to open a folder that others remove when they are done with it
 _NEXT = "the next gitindex command undoes the edit; nothing is lost"
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MAX_PATHS = 2_000
 """Edited paths that one answer reads from disk; the rest is left out, and the answer counts it."""
 MAX_BYTES = 32 << 20
+"""Of edited files that one answer reads: it bounds the time of an answer in a tree full of edits."""
 MAX_FILE = 4 << 20
 """Bytes of a larger file that are read, at most."""
 MAX_HEAD = 8_000

@@ -15,7 +15,7 @@ _REASONS = {
     GateStatus.NOT_READY: NonOkReason.INDEXING,
     GateStatus.NOT_INDEXED: NonOkReason.NOT_INDEXED,
 }
-RETRY_MS = 500
+RETRY_MS = 500  # a hint to callers: most refreshes end within it
 STALE_CREATE = (
     "Local snapshot claims indexed, but completion proof is missing/invalid; "
     "treating as not_indexed for create."

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gitindex.git.status_cache import Probe
 
 ATTEMPTS = 5
+"""Publishes during one observation; after so many the last one counts."""
 DAMAGED = "the store is damaged"
 """Start of the message of a proof whose store was changed behind its writer's back."""
 

@@ -12,6 +12,7 @@ from gitindex.base.system import try_lock
 from gitindex.base.user_state import runtime_folder
 
 POLL_SECONDS = 0.1
+"""Between two tries for the slot: nobody waits for this process, and a try is one system call."""
 
 MAX_OWNER = 100
 """Bytes of the owner's name that are shown: the end of a path says more than its start."""

@@ -25,7 +25,7 @@ from gitindex.store.history_database import BlobHistory, HistoryCommit, HistoryD
 BATCH_COMMITS = 400
 """Commits whose blobs are extracted and written together."""
 _FORMAT = "--format=%H%x00%T%x00%ct%x00%s"
-_TIMEOUT = 600.0
+_TIMEOUT = 600.0  # a long history on a slow disk takes minutes
 
 Report = Callable[[str, float | None], None]
 

@@ -24,7 +24,7 @@ from gitindex.store.text_index import WordListWriter
 
 FEED_BYTES = 1 << 20
 """Blobs of this size together are written at once, so that their names are looked up together."""
-FLUSH_BLOBS = 4_000
+FLUSH_BLOBS = 4_000  # bounds the memory of a batch of many small blobs
 FLUSH_BYTES = 16 << 20  # of texts, which stay in memory until their batch is committed
 FLUSH_SECONDS = 15.0
 """A batch is committed after this time: other writers of the database wait for it."""

@@ -190,6 +190,7 @@ def sweep_litter(worktree: Worktree) -> None:
 
 
 NOTE_BYTES = 1024
+"""Of a progress note: longer than any phase, and one write of one block."""
 
 
 def create_store(worktree: Worktree) -> None:

@@ -44,6 +44,7 @@ from gitindex.store.scopes import scopes_are_due
 from gitindex.store.scrub import QUICK_BYTES, schedule_full_scrub, size_of_store
 
 POLL_SECONDS = 0.05
+"""Between two looks at spool and HEADs while a runner lingers, which is a second."""
 
 
 class StoreRun:

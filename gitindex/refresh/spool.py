@@ -13,6 +13,7 @@ from gitindex.base.system import is_alive
 from gitindex.base.worktree import Worktree
 
 MAX_BYTES = 1 << 16
+"""Of a spool that are read: thousands of events, which one refresh serves all the same."""
 INSTALL = "install"
 """The event of a person who asks for the index: it is served at once."""
 PRE_COMMIT = "pre-commit"

@@ -27,7 +27,9 @@ from gitindex.store import mapping
 MAX_SCOPE_PATHS = 50
 """Beyond it a scope names folders: it tells where to look first, and then that is everywhere."""
 RETRY_SECONDS = 0.2
+"""Before the next attempt of a failed job, times the attempts so far: a full disk is often full briefly."""
 LONG_JOB_SECONDS = 1.0
+"""A job that is shorter writes the status once; people notice a second."""
 
 Report = Callable[[str, float | None], None]
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20
 """Paths that a footprint lists; more are hashed."""
-MAX_WORDS = 120
-MAX_EDITS = 20
-BLOOM_BITS = 3_000
+MAX_WORDS = 120  # in a list; more are a filter: a receipt stays below 1 kB
+MAX_EDITS = 20  # that a receipt names
+BLOOM_BITS = 3_000  # at 300 words about one other word in 85 is taken for one of them
 _PART = compile_later(r"\w+")
 
 

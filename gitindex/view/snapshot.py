@@ -27,9 +27,8 @@ from gitindex.store.mapping import Published
 if TYPE_CHECKING:
     from gitindex.git.status_cache import Probe
 
-ATTEMPTS = (
-    20  # with the pause 0.4 s: a publish is that long between its transaction and marker at most
-)
+ATTEMPTS = 20
+"""With the pause 0.4 s: a publish is that long between its transaction and marker at most."""
 PAUSE_SECONDS = 0.02  # as short as a publish usually needs to write its marker
 
 
