@@ -1,5 +1,5 @@
 # `git fresh`: is the index proven for HEAD's tree? Sourced by a git alias in the root of the work tree.
-# Edits do not matter: every answer lays them over. Says `fresh` or `stale` only where files prove it in
+# Edits do not matter: every answer overlays them. Says `fresh` or `stale` only where files prove it in
 # one look; everything else is the answer of `gitindex status`. Exit code as there: 0 fresh, 1 stale,
 # 3 not indexed, 4 error.
 
