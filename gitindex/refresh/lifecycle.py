@@ -16,7 +16,7 @@ from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOut
 from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree, check_owner
 from gitindex.base.writer_version import VERSION
 from gitindex.freshness.envelope import status_envelope
-from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.fingerprint import parse_fingerprint
 from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.marker import CompletionMarker, is_newer
 from gitindex.freshness.observation import Observation, observe, prove
@@ -27,13 +27,14 @@ from gitindex.freshness.stamp import (
     read_stamp,
 )
 from gitindex.freshness.status_file import FILE as PACK_NOTE
-from gitindex.freshness.status_file import parse_object, path_of, utc_now
+from gitindex.freshness.status_file import parse_object, path_of
 from gitindex.freshness.verdict import judge
 from gitindex.git.command import try_git
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import TEAM_FILE, start_runner
 from gitindex.refresh.public_files import TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.queue import KEEP_ENDED, read_history
+from gitindex.refresh.refresher import completion_marker
 from gitindex.refresh.run import start_refresh
 from gitindex.refresh.session import wipe_store
 from gitindex.refresh.spool import waiting
@@ -55,13 +56,16 @@ class ManageResult(NamedTuple):
     operation: str = ""
 
 
+BEING_BUILT = ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
+
+
 def create(worktree: Worktree) -> ManageResult:
     """Build the index. Only a valid proof means that there is one already."""
     check_owner(worktree)
     seen = observe(worktree)
     _refuse_newer(seen)
-    if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
-        return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
+    if _is_being_built(seen):
+        return BEING_BUILT
     if seen.proof.outcome is ProofOutcome.VALID and not damage_of_store(
         worktree.store, CheckLevel.FULL
     ):
@@ -75,8 +79,8 @@ def reindex(worktree: Worktree) -> ManageResult:
     check_owner(worktree)
     seen = observe(worktree)
     _refuse_newer(seen)
-    if seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH:
-        return ManageResult(ManageOutcome.COALESCED, "The index is being built already.")
+    if _is_being_built(seen):
+        return BEING_BUILT
     return _start(worktree, BuildKind.REINDEX, "reindex", "Reindexing has started.")
 
 
@@ -188,6 +192,10 @@ def _start(worktree: Worktree, kind: BuildKind, action: str, message: str) -> Ma
     return ManageResult(ManageOutcome.STARTED, message, start_refresh(worktree, kind, name), name)
 
 
+def _is_being_built(seen: Observation) -> bool:
+    return seen.progress is not None and seen.progress.kind is not BuildKind.REFRESH
+
+
 def _refuse_newer(seen: Observation) -> None:
     if is_newer(seen.proof):
         raise GitIndexError(f"the marker was {seen.proof.message}", "upgrade gitindex")
@@ -202,44 +210,29 @@ def _adoptable(worktree: Worktree) -> CompletionMarker:
     try:
         store = identify_store(worktree)
         stamp = read_stamp(worktree.stamp)
-        row, counts, few = _read_published(worktree)
+        row, marker = _read_published(worktree)
     except (OSError, StoreError) as error:
         raise _NotAdoptable(getattr(error, "message", str(error))) from error
-    if stamp is None or not stamp.run(row.run_id or "") or stamp.store.inode != store.inode:
+    if stamp is None or not stamp.run(marker.run_id) or stamp.store.inode != store.inode:
         raise _NotAdoptable("the store has no finished generation")
-    fingerprint = parse_fingerprint(parse_object((row.fingerprint or "").encode()))
-    if fingerprint != runtime_fingerprint():
+    if parse_fingerprint(parse_object((row.fingerprint or "").encode())) != marker.fingerprint:
         raise _NotAdoptable("it was made by another version")
-    if row.tree is None or try_git(worktree.root, "cat-file", "-e", row.tree).returncode:
+    if try_git(worktree.root, "cat-file", "-e", marker.tree_id).returncode:
         raise _NotAdoptable("git does not have its tree any more")
     check_store(worktree.store)
-    assert row.run_id is not None
-    return CompletionMarker(
-        worktree.root,
-        runtime_fingerprint(),
-        counts.files,
-        counts.symbols,
-        utc_now(),
-        row.run_id,
-        row.head_commit,
-        row.tree,
-        row.generation,
-        *few,
-    )
+    return marker
 
 
-def _read_published(worktree: Worktree) -> tuple[Published, mapping.Counts, tuple[int, int]]:
+def _read_published(worktree: Worktree) -> tuple[Published, CompletionMarker]:
     database = open_reader(worktree.database)
     if database is None:
         raise _NotAdoptable("there is no store")
     try:
         with database.snapshot():
             row = mapping.published(database, worktree.id)
-            if row is None or row.generation == 0:
+            if row is None or row.generation == 0 or row.tree is None or row.run_id is None:
                 raise _NotAdoptable("nothing was ever published")
-            lost = len(mapping.quarantined(database, row.worktree_id))
-            left_out = mapping.count_left_out(database, row.worktree_id)
-            return row, mapping.count(database, row.worktree_id), (lost, left_out)
+            return row, completion_marker(database, worktree.root, row)
     finally:
         database.close()
 

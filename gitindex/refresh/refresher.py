@@ -34,6 +34,7 @@ from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects
 from gitindex.store.blobs import BlobTable
+from gitindex.store.connection import Database
 from gitindex.store.mapping import FileRow, Published
 from gitindex.store.subjects import WindowChange
 
@@ -117,7 +118,8 @@ class Refresher:
         self._session.check_identity()
         refuse_tracked(self._worktree)
         ensure_folder(self._worktree, make=self._make_folder)
-        publish_marker(self._worktree, self._marker(), self._session.store_identity())
+        marker = completion_marker(self._db, self._worktree.root, self._published())
+        publish_marker(self._worktree, marker, self._session.store_identity())
 
     def _plan(self, head: Head, scope: RefreshScope) -> Plan:
         base = self._published()
@@ -311,25 +313,6 @@ class Refresher:
         if self._session.lexical_reader().documents < expected:
             raise StoreError("the lexical index lost documents", "run `gitindex index --force`")
 
-    def _marker(self) -> CompletionMarker:
-        base = self._published()
-        counts = mapping.count(self._db, base.worktree_id)
-        assert base.tree is not None
-        assert base.run_id is not None
-        return CompletionMarker(
-            codebase_path=self._worktree.root,
-            fingerprint=self._fingerprint,
-            indexed_files=counts.files,
-            total_chunks=counts.symbols,
-            completed_at=utc_now(),
-            run_id=base.run_id,
-            head_commit=base.head_commit,
-            tree_id=base.tree,
-            generation=base.generation,
-            quarantined_files=len(mapping.quarantined(self._db, base.worktree_id)),
-            left_out=mapping.count_left_out(self._db, base.worktree_id),
-        )
-
     def _published(self) -> Published:
         row = mapping.published(self._db, self._worktree.id)
         assert row is not None
@@ -337,6 +320,26 @@ class Refresher:
 
     def _fingerprint_text(self) -> str:
         return json.dumps(self._fingerprint._asdict())
+
+
+def completion_marker(database: Database, root: str, base: Published) -> CompletionMarker:
+    """The marker of what a store has published, by the tools that run now."""
+    counts = mapping.count(database, base.worktree_id)
+    assert base.tree is not None
+    assert base.run_id is not None
+    return CompletionMarker(
+        codebase_path=root,
+        fingerprint=runtime_fingerprint(),
+        indexed_files=counts.files,
+        total_chunks=counts.symbols,
+        completed_at=utc_now(),
+        run_id=base.run_id,
+        head_commit=base.head_commit,
+        tree_id=base.tree,
+        generation=base.generation,
+        quarantined_files=len(mapping.quarantined(database, base.worktree_id)),
+        left_out=mapping.count_left_out(database, base.worktree_id),
+    )
 
 
 def _row(blob: PlannedBlob, blob_id: int | None = None) -> FileRow:
