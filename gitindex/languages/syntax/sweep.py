@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,7 +54,6 @@ MAX_PREFIX = 400
 _LITERAL = compile_later(r'^operator ?"" ?(\w+)')
 _CALL_OPERATOR = compile_later(r"^(operator [^(]*?) ?\(.*")
 _OPERATOR = compile_later(r"^operator ?(\( ?\)|\[ ?\]|[^\w\s(\[]+)")
-_TYPE_ARGUMENTS = compile_later(r"<.*>|\[.*\]|\s", re.DOTALL)
 
 
 class Sweep:
@@ -204,8 +202,7 @@ def _odd_name(text: str, rank: int, start: int, end: int) -> _OddName:
 
 
 def _received(text: str, prefix: str) -> str:
-    """Return a prefix with the type of a receiver, without its arguments."""
-    text = _TYPE_ARGUMENTS.sub("", text)
+    """Return a prefix with the type of a receiver."""
     return f"{prefix}.{text}" if prefix else text
 
 

@@ -3,11 +3,11 @@
 (class_specifier name: [
   (type_identifier) @name
   (template_type name: (type_identifier) @name)
-  (qualified_identifier scope: (_) @receiver name: (type_identifier) @name)
+  (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (type_identifier) @name)
 ] body: (_) @body) @def.class
 (struct_specifier name: [
   (template_type name: (type_identifier) @name)
-  (qualified_identifier scope: (_) @receiver name: (type_identifier) @name)
+  (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (type_identifier) @name)
 ] body: (_) @body)
 (namespace_definition name: [
   (namespace_identifier) @name
@@ -38,24 +38,24 @@
 (function_declarator declarator: (attributed_declarator [(identifier) @name (field_identifier) @name]))
 (function_definition declarator: [
   (operator_cast) @name.text
-  (qualified_identifier scope: (_) @receiver name: (operator_cast) @name.text)
+  (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (operator_cast) @name.text)
 ])
 (declaration declarator: (operator_cast) @name.text)
-(declaration declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
-(init_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
-(pointer_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
-(array_declarator declarator: (qualified_identifier scope: (_) @receiver name: (identifier) @name))
-(function_declarator declarator: (qualified_identifier scope: (_) @receiver name: [
+(declaration declarator: (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (identifier) @name))
+(init_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (identifier) @name))
+(pointer_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (identifier) @name))
+(array_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: (identifier) @name))
+(function_declarator declarator: (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: [
   (identifier) @name
   (operator_name) @name.text
   (destructor_name) @name.text
   (operator_cast) @name.text
   (template_function name: (identifier) @name)
-  (qualified_identifier scope: (_) @receiver name: [
+  (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: [
     (identifier) @name
     (operator_name) @name.text
     (destructor_name) @name.text
-    (qualified_identifier scope: (_) @receiver name: [(identifier) @name (destructor_name) @name.text])
+    (qualified_identifier scope: [(namespace_identifier) @receiver (template_type name: (_) @receiver)] name: [(identifier) @name (destructor_name) @name.text])
   ])
 ]))
 (reference_declarator [(identifier) @name (field_identifier) @name (type_identifier) @name])
