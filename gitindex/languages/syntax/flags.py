@@ -284,20 +284,23 @@ def monkey_patch(reading: Reading) -> bool:
         return True
     if any(text in _NAMESPACES for text in reading.texts("flag.stored")):
         return True  # a global of Python, by its name
-    patched = {text.partition(b".")[0] for text in reading.texts("flag.patched")}
-    patched |= {text.partition(b".")[0] for text in reading.texts("flag.below")}
-    patched -= {b"self", b"cls"}
-    prototypes = reading.texts("flag.prototype")
-    if not patched and not prototypes:
+    return _patches_target(reading) or _patches_prototype(reading)
+
+
+def _patches_target(reading: Reading) -> bool:
+    texts = (*reading.texts("flag.patched"), *reading.texts("flag.below"))
+    heads = {text.partition(b".")[0] for text in texts} - {b"self", b"cls"}
+    if not heads:
         return False
-    symbols = reading.outline.symbols
     targets = reading.imported()
     if reading.language == "python":
-        targets |= {symbol.name for symbol in symbols if symbol.kind == "class"}
-    own = {symbol.name for symbol in symbols}
-    return any(_decoded(head) in targets for head in patched) or any(
-        _decoded(name) not in own for name in prototypes
-    )
+        targets |= {symbol.name for symbol in reading.outline.symbols if symbol.kind == "class"}
+    return any(_decoded(head) in targets for head in heads)
+
+
+def _patches_prototype(reading: Reading) -> bool:
+    names = set(map(_decoded, reading.texts("flag.prototype")))
+    return not names <= {symbol.name for symbol in reading.outline.symbols} if names else False
 
 
 def _decoded(name: bytes) -> str:
