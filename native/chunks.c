@@ -13,7 +13,7 @@ typedef struct {
 } Term;
 
 typedef struct {
-    double score, joint;
+    double joint;
     int held;
 } Chunk;
 
@@ -106,40 +106,15 @@ static void add_terms(const Term *terms, int count, Chunk *chunks, size_t steps)
             double held = term->counts[at] + (at + 1 < steps ? term->counts[at + 1] : 0.0);
             if (!held)
                 continue;
-            double part = saturated(term->weight, held);
-            chunks[at].score += part;
-            if (term->beside)
-                part = saturated(term->weight, held + term->beside) - least;
-            chunks[at].joint += part;
+            chunks[at].joint += saturated(term->weight, held + term->beside) - least;
             chunks[at].held = 1;
         }
     }
 }
 
-/* The best chunks that do not overlap, at most three; of equal ones the first. */
-static int best_three(const Chunk *chunks, size_t steps, size_t *taken) {
-    int count = 0;
-    while (count < 3) {
-        size_t best = steps;
-        for (size_t at = 0; at < steps; at++) {
-            int near = !chunks[at].held;
-            for (int i = 0; i < count; i++)
-                near |= at + 1 >= taken[i] && at <= taken[i] + 1;
-            if (!near && (best == steps || chunks[at].score > chunks[best].score))
-                best = at;
-        }
-        if (best == steps)
-            return count;
-        taken[count++] = best;
-    }
-    return count;
-}
-
-static PyObject *answer(const Term *terms, int count, const Chunk *chunks, size_t steps,
-                        size_t step) {
+static PyObject *answer(const Term *terms, int count, const Chunk *chunks, size_t steps) {
     double base = 0.0, most = 0.0;
-    size_t taken[3] = {0, 0, 0};
-    int any = 0, found = best_three(chunks, steps, taken);
+    int any = 0;
     for (int i = 0; i < count; i++)
         base += saturated(terms[i].weight, terms[i].beside);
     for (size_t at = 0; at < steps; at++)
@@ -147,13 +122,7 @@ static PyObject *answer(const Term *terms, int count, const Chunk *chunks, size_
             most = chunks[at].joint;
             any = 1;
         }
-    PyObject *places = PyTuple_New(found);
-    for (int i = 0; places && i < found; i++) {
-        PyObject *place = PyLong_FromSize_t(taken[i] * step);
-        if (!place || PyTuple_SetItem(places, i, place))
-            Py_CLEAR(places);
-    }
-    return places ? Py_BuildValue("(dN)", base + most, places) : NULL;
+    return PyFloat_FromDouble(base + most);
 }
 
 static int read_terms(PyObject *listed, Term *terms, int count) {
@@ -203,7 +172,7 @@ PyObject *score_chunks(PyObject *module, PyObject *args) {
             terms[i].counts = counts + (size_t)i * steps;
         count_places(terms, (int)count, (const unsigned char *)text, (size_t)size, (size_t)step);
         add_terms(terms, (int)count, chunks, steps);
-        result = answer(terms, (int)count, chunks, steps, (size_t)step);
+        result = answer(terms, (int)count, chunks, steps);
     } else
         PyErr_NoMemory();
     free(counts);

@@ -10,7 +10,7 @@ static PyMethodDef methods[] = {
     {"sweep_ranges", sweep_ranges, METH_VARARGS,
      "sweep_ranges(data, groups, attached, read_name) -> (ranges, named)"},
     {"score_chunks", score_chunks, METH_VARARGS,
-     "score_chunks(text, terms, step) -> (best, places)"},
+     "score_chunks(text, terms, step) -> best"},
     {"start_stats", start_stats, METH_VARARGS, "start_stats(root, paths, follow, threads) -> capsule"},
     {"end_stats", end_stats, METH_VARARGS, "end_stats(capsule) -> bytes"},
     {"odd_entries", odd_entries, METH_VARARGS,

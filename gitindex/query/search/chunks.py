@@ -30,13 +30,6 @@ class ChunkTerm(NamedTuple):
     whole: bool  # an identifier as written: the letter after it counts
 
 
-class ChunkFeatures(NamedTuple):
-    """Features of a candidate's text, by chunks."""
-
-    best: float = 0.0  # with the words of the path, as if they were part of it
-    places: tuple[int, ...] = (0,)  # bytes at which the best chunks start, at most three
-
-
 class ChunkScorer:
     """BM25 over overlapping chunks of texts, for the terms of one query."""
 
@@ -50,12 +43,11 @@ class ChunkScorer:
         self._plain: _Terms = tuple((*term, 0.0) for term in terms)
         self._listed = {(0, 0): self._plain}
 
-    def features(self, data: bytes, path: str = "") -> ChunkFeatures:
-        """Return the features of a text; the words of its path count as if they were part of it."""
+    def best(self, data: bytes, path: str = "") -> float:
+        """Return the score of the best chunk; the words of the path count as part of each."""
         terms = self._beside(path_words(path)) if path else self._plain
         score = LIBRARY.score_chunks if LIBRARY is not None else python_chunks
-        best, places = score(data, terms, STEP)
-        return ChunkFeatures(best, places or (0,))
+        return float(score(data, terms, STEP))
 
     def _beside(self, words: PathWords) -> _Terms:
         """Return the terms with how often the path counts as text: the name twice, folders once."""
@@ -86,24 +78,18 @@ class ChunkScorer:
 
 def python_chunks(
     data: bytes, terms: Sequence[tuple[bytes, float, bool, float]], step: int
-) -> tuple[float, tuple[int, ...]]:
+) -> float:
     """Do what native/chunks.c does. Uses `find` on bytes for speed."""
     lowered = data.lower()
-    scores: dict[int, float] = {}
     joint: dict[int, float] = {}
     base = 0.0
     for needle, weight, whole, beside in terms:
         at_least = _saturated(weight, beside)
         base += at_least
         for start, count in _counts(_places(data, lowered, needle, whole), step).items():
-            part = _saturated(weight, count)
-            scores[start] = scores.get(start, 0.0) + part
-            part = _saturated(weight, count + beside) - at_least if beside else part
+            part = _saturated(weight, count + beside) - at_least
             joint[start] = joint.get(start, 0.0) + part
-    if not scores:
-        return base, ()
-    taken = _three(sorted(scores, key=lambda start: (-scores[start], start)))
-    return base + max(joint.values()), tuple(at * step for at in taken)
+    return base + max(joint.values(), default=0.0)
 
 
 def _saturated(weight: float, count: float) -> float:
@@ -145,14 +131,3 @@ def _places(data: bytes, lowered: bytes, needle: bytes, whole: bool) -> list[tup
             found.append((at, worth))
         at = find(needle, at + size)
     return found
-
-
-def _three(chunks: Iterable[int]) -> list[int]:
-    """Return the first three chunks that do not overlap."""
-    taken: list[int] = []
-    for start in chunks:
-        if all(abs(start - other) > 1 for other in taken):
-            taken.append(start)
-        if len(taken) == 3:
-            break
-    return taken

@@ -13,8 +13,8 @@ from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import BINARY_PROBE
 from gitindex.extract.terms import decode_text, terms_of, words_of
 from gitindex.languages.table import language_of
-from gitindex.query.search.chunks import ChunkScorer
 from gitindex.query.search.features import NameMatcher, path_features
+from gitindex.query.search.passages import FileLines, best_line
 from gitindex.query.search.query_text import Filters, Query, path_matches, split_query
 from gitindex.query.search.ranking import (
     Rarity,
@@ -25,7 +25,6 @@ from gitindex.query.search.ranking import (
     total,
 )
 from gitindex.query.search.snippets import (
-    best_line,
     count_terms,
     holds_phrases,
     phrase_line,
@@ -95,6 +94,7 @@ class _Scan:
         self._rarity = Rarity(query, frequencies, len(seen))
         self._average = sum(one.length for one in seen) / max(len(seen), 1) or 1.0
         self._found = [one for one in seen if self._allows(one)]
+        self._needles = [(t.needle, t.weight) for t in self._rarity.chunk_terms(query)]
 
     def ranked(self) -> list[tuple[float, _Seen]]:
         """Return files with a score, best first."""
@@ -121,8 +121,7 @@ class _Scan:
         """Return one result: the best line of a file."""
         data = dict(live_files(self._worktree, [seen.path])).get(seen.path, b"")
         text = decode_text(data)
-        chunk = ChunkScorer(self._rarity.chunk_terms(self._query)).features(data).places[0]
-        line = best_line(data, chunk, self._query)
+        line = best_line(FileLines(data), self._needles)
         if self._query.phrases:
             line = phrase_line(text, self._query.phrases[0]) or 0
         return path_fields(seen.path) | {

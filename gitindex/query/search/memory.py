@@ -21,7 +21,7 @@ from gitindex.view.tree import TreeView
 
 CHUNK = 400
 MAX_BYTES = 48 << 20
-MAX_PATHS = 2_000
+MAX_PATHS = 500
 """Paths with one word, the shortest, that compete; beyond them it counts beside rarer words only."""
 MAX_BLOB = 1 << 20
 """Larger texts are not cached."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
 from gitindex.query.search.chunks import ChunkTerm
-from gitindex.query.search.definitions import TYPES, WEAK, DefinitionMatcher, NamedDefinition
+from gitindex.query.search.definitions import (
+    TYPES,
+    WEAK,
+    DefinitionMatcher,
+    FileDefinitions,
+    NamedDefinition,
+)
 
 K1, B = 1.2, 0.5
 USUAL = 600
@@ -21,11 +27,16 @@ LESS = 0.5
 """Weight of a definition such as a variable or a field."""
 OUTSIDE = 0.6
 """Weight of code outside of every definition."""
+IMPORT = 0.25
+"""Weight of a line that imports, when one line is chosen."""
 WINDOW = 24
 """Lines of one piece of such code."""
 MAX_WINDOWS = 200
+"""Pieces of one file: a table of 100,000 lines is data, the rest of it is not ranked."""
 MARGIN = 10
 """Lines that are shown before the first and after the last hit of a long part."""
+NEAR = 3
+"""Lines that one line is chosen for: a result shows so many."""
 _COMMENT = compile_later(
     rb"\s*(//|#(?!\s*(include|define|if|ifdef|ifndef|else|endif|pragma|undef|!))|/\*|\*|--|;|%|@\w)"
 )
@@ -50,17 +61,24 @@ class FileLines:
 
     def __init__(self, data: bytes) -> None:
         self.text = data.lower()
-        self.starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
-        self.count = len(self.starts) - (not data or data.endswith(b"\n"))
+        sizes = map(len, data.split(b"\n"))
+        self.starts = [0, *accumulate(map((1).__add__, sizes))]  # the last one is after the end
+        self.count = len(self.starts) - 1 - (not data or data.endswith(b"\n"))
 
-    def span(self, first: int, end: int) -> bytes:
-        """Return the lines from `first` up to `end`, which is not included."""
-        starts = self.starts
-        stop = starts[end] if end < len(starts) else len(self.text)
-        return self.text[starts[first] : stop] if first < end and first < len(starts) else b""
+    def size(self, first: int, end: int) -> int:
+        """Return the bytes of the lines from `first` up to `end`, which is not included."""
+        last = len(self.starts) - 1
+        return self.starts[min(end, last)] - self.starts[min(first, last)]
 
-    def line_of(self, offset: int) -> int:
-        return bisect_right(self.starts, offset) - 1
+    def lines_with(self, needle: bytes) -> Counter[int]:
+        """Return how often each line has a needle, for those that do."""
+        find, starts, size = self.text.find, self.starts, len(needle)
+        found = []
+        at = find(needle)
+        while at != -1:
+            found.append(bisect_right(starts, at) - 1)
+            at = find(needle, at + size)
+        return Counter(found)
 
     def comment_above(self, line: int) -> int:
         """Return the first line of the comment that ends directly above a line; else the line."""
@@ -71,6 +89,74 @@ class FileLines:
     def is_import(self, line: int) -> bool:
         return _IMPORT.match(self.text, self.starts[line]) is not None
 
+    def is_blank(self, line: int) -> bool:
+        return not self.text[self.starts[line] : self.starts[line + 1]].strip()
+
+    def is_comment(self, line: int) -> bool:
+        return _COMMENT.match(self.text, self.starts[line]) is not None
+
+
+class _Parts:
+    """The definitions of a file and the code outside of them: their sizes, and which has a line.
+
+    A type leaves out the comments and bodies of its members.
+    """
+
+    def __init__(self, lines: FileLines, ordered: Sequence[NamedDefinition]) -> None:
+        self._ordered = ordered
+        self._firsts: list[int] = []
+        self._around: list[int] = []  # of each definition, the one around it; -1 for none
+        self.sizes: list[int] = []
+        stack: list[int] = []
+        for number, named in enumerate(ordered):
+            while stack and ordered[stack[-1]].end_line < named.start_line:
+                stack.pop()
+            above = lines.comment_above(named.start_line)
+            self._firsts.append(max(above, self._firsts[-1] if self._firsts else 0))
+            self._around.append(stack[-1] if stack else -1)
+            self.sizes.append(lines.size(above, named.end_line + 1))
+            outer = self._outer(number)
+            if outer >= 0 and named.kind not in WEAK and ordered[outer].kind in TYPES:
+                self.sizes[outer] -= lines.size(above, named.start_line)
+                self.sizes[outer] -= lines.size(named.line + 1, named.end_line + 1)
+            stack.append(number)
+        self.outside = list(_outside(lines, ordered))
+        self._pieces = {n: len(ordered) + at for at, p in enumerate(self.outside) for n in p}
+        self.sizes += [sum(lines.size(n, n + 1) for n in piece) for piece in self.outside]
+        self._known: dict[int, list[int]] = {}
+
+    def first(self, number: int) -> int:
+        """Return the first line of a definition's comment."""
+        return self._firsts[number]
+
+    def having(self, line: int) -> list[int]:
+        """Return the numbers of the parts that have a line."""
+        known = self._known.get(line)
+        if known is None:
+            known = self._known[line] = [*self._definitions_with(line)]
+            if line in self._pieces:
+                known.append(self._pieces[line])
+        return known
+
+    def _definitions_with(self, line: int) -> Iterator[int]:
+        ordered, inner = self._ordered, None
+        number = bisect_right(self._firsts, line) - 1
+        while number >= 0:
+            named = ordered[number]
+            if line <= named.end_line:
+                is_head = inner is None or inner.start_line <= line <= inner.line
+                if is_head or named.kind not in TYPES:
+                    yield number
+                inner = inner if named.kind in WEAK else named
+            number = self._around[number]
+
+    def _outer(self, number: int) -> int:
+        """Return the next function or type around a definition; -1 for none."""
+        outer = self._around[number]
+        while outer >= 0 and self._ordered[outer].kind in WEAK:
+            outer = self._around[outer]
+        return outer
+
 
 class PassageRanker:
     """Ranks definitions, and code outside of them, for one query."""
@@ -78,66 +164,67 @@ class PassageRanker:
     def __init__(self, terms: Sequence[ChunkTerm], matcher: DefinitionMatcher) -> None:
         self._terms = [(term.needle, term.weight) for term in terms]
         self._matcher = matcher
+        self._lines: dict[bytes, FileLines] = {}
 
-    def ranked(self, data: bytes, listed: Sequence[NamedDefinition]) -> list[Passage]:
+    def ranked(self, data: bytes, file: FileDefinitions | None) -> list[Passage]:
         """Return the parts of a file that have a word of the query, best first.
 
         The best text has 1; how well the name matches is added.
         """
-        lines = FileLines(data)
-        needles = [pair for pair in self._terms if pair[0] in lines.text]
-        inside = [d for d in listed if d.start_line < lines.count]
-        ordered = sorted(inside, key=lambda d: (d.start_line, -d.end_line))
-        parts = self._inside(lines, needles, ordered)
-        for first, last, text in _outside(lines, ordered):
-            parts.append(Passage(OUTSIDE * self._bm25(needles, text), first, last))
-        most = max([part.score for part in parts], default=0.0) or 1.0
-        added = [_factor(one.named) * one.score for one in self._matcher.scored(ordered)]
-        added += [0.0] * (len(parts) - len(added))
-        found = [
-            part._replace(score=part.score / most + more, is_called=more > 0)
-            for part, more in zip(parts, added, strict=True)
-            if part.score or more
-        ]
+        lines = self._read(data)
+        listed = file.listed if file else []
+        chosen = [n for n, d in enumerate(listed) if d.start_line < lines.count]
+        chosen.sort(key=lambda n: (listed[n].start_line, -listed[n].end_line))
+        ordered = [listed[n] for n in chosen]
+        parts = _Parts(lines, ordered)
+        counts: list[dict[int, int]] = [{} for _ in parts.sizes]
+        for number, (needle, _) in enumerate(self._terms):
+            for line, many in lines.lines_with(needle).items():
+                for part in parts.having(line):
+                    counts[part][number] = counts[part].get(number, 0) + many
+        self._count_names(counts, file, {n: at for at, n in enumerate(chosen)})
+        texts = [*map(self._bm25, counts, parts.sizes)]
+        factors = [*map(_factor, ordered), *[OUTSIDE] * len(parts.outside)]
+        most = max(map(float.__mul__, factors, texts), default=0.0) or 1.0
+        found = []
+        for at, one in enumerate(self._matcher.scored(ordered)):
+            score, more = factors[at] * texts[at] / most, factors[at] * one.score
+            if score or more:
+                span = parts.first(at), one.named.end_line
+                found.append(Passage(score + more, *span, one.named, more > 0))
+        for at, piece in enumerate(parts.outside, len(ordered)):
+            if texts[at]:
+                found.append(Passage(factors[at] * texts[at] / most, piece[0], piece[-1]))
         return sorted(found, key=lambda part: (-part.score, part.first, part.last))
 
-    def _inside(
-        self,
-        lines: FileLines,
-        needles: list[tuple[bytes, float]],
-        ordered: Iterable[NamedDefinition],
-    ) -> list[Passage]:
-        """Return the definitions with the score of their text, in the given order."""
-        found = []
-        for named, holes in _with_holes(lines, ordered):
-            first = lines.comment_above(named.start_line)
-            text = _without(lines, first, named.end_line + 1, holes)
-            score = _factor(named) * self._bm25(needles, text, named)
-            found.append(Passage(score, first, named.end_line, named))
-        return found
+    def _count_names(
+        self, counts: list[dict[int, int]], file: FileDefinitions | None, places: dict[int, int]
+    ) -> None:
+        """Add the words of names and of the qualified names around them."""
+        for number, (needle, _) in enumerate(self._terms if file else ()):
+            assert file is not None
+            for at in file.names.holding(needle):
+                if at in places:
+                    named = file.listed[at]
+                    name = named.name.lower().encode("utf-8", "replace")
+                    qualified = named.qualified.lower().encode("utf-8", "replace")
+                    more = int(NAMED) * (needle in name) + (needle in qualified[: -len(name)])
+                    own = counts[places[at]]
+                    own[number] = own.get(number, 0) + more
 
-    def _bm25(
-        self, needles: list[tuple[bytes, float]], text: bytes, named: NamedDefinition | None = None
-    ) -> float:
-        name = named.name.lower().encode("utf-8", "replace") if named else b""
-        around = named.qualified.lower().encode("utf-8", "replace")[: -len(name)] if named else b""
-        least = K1 * (1 - B + B * len(text) / USUAL)
-        total = 0.0
-        for needle, weight in needles:
-            count = text.count(needle) + NAMED * (needle in name) + (needle in around)
-            total += weight * (1 + K1) * count / (count + least)
-        return total
+    def _bm25(self, counts: dict[int, int], size: int) -> float:
+        least = K1 * (1 - B + B * size / USUAL)
+        terms = self._terms
+        return sum([terms[n][1] * (1 + K1) * c / (c + least) for n, c in counts.items()], 0.0)
 
     def best_lines(self, data: bytes, part: Passage, most: int) -> tuple[int, int]:
         """Return the first and last of those `most` lines of a part that have most of the query."""
-        lines = FileLines(data)
+        lines = self._read(data)
         worth = [0.0] * (part.last - part.first + 1)
-        start, text = lines.starts[part.first], lines.span(part.first, part.last + 1)
         for needle, weight in self._terms:
-            at = text.find(needle)
-            while at != -1:
-                worth[min(lines.line_of(start + at) - part.first, len(worth) - 1)] += weight
-                at = text.find(needle, at + len(needle))
+            for line, many in lines.lines_with(needle).items():
+                if part.first <= line <= part.last:
+                    worth[line - part.first] += many * weight
         best, chosen, total = -1.0, 0, sum(worth[:most])
         for at in range(max(1, len(worth) - most + 1)):
             if total > best + 1e-9:
@@ -149,68 +236,53 @@ class PassageRanker:
         last = min(first + most, hits[-1] + 1 + MARGIN, len(worth)) - 1
         return part.first + first, part.first + last
 
+    def best_line(self, data: bytes) -> int:
+        """Return the line of a file with most of the query in it and the next two."""
+        return best_line(self._read(data), self._terms)
+
+    def _read(self, data: bytes) -> FileLines:
+        lines = self._lines.get(data)
+        if lines is None:
+            lines = self._lines[data] = FileLines(data)
+        return lines
+
+
+def best_line(lines: FileLines, terms: Sequence[tuple[bytes, float]]) -> int:
+    """Return the line with most of some weighted terms in it and the next two; imports count less."""
+    having: dict[int, dict[bytes, float]] = {}
+    for needle, weight in terms:
+        for line in lines.lines_with(needle):
+            having.setdefault(line, {})[needle] = weight
+
+    def worth(line: int) -> tuple[float, int]:
+        near = {n: w for at in range(line, line + NEAR) for n, w in having.get(at, {}).items()}
+        total = sum(near.values()) + 0.5 * sum(having[line].values())
+        return total * (IMPORT if lines.is_import(line) else 1.0), -line
+
+    return max(having, key=worth, default=0)
+
 
 def _factor(named: NamedDefinition) -> float:
     return LESS if named.kind in WEAK else 1.0
 
 
-_Hole = tuple[int, int]
-"""Lines of a member's body, which its class leaves out; the end is not included."""
-
-
-def _with_holes(
-    lines: FileLines, ordered: Iterable[NamedDefinition]
-) -> list[tuple[NamedDefinition, list[_Hole]]]:
-    """Return definitions with the comments and bodies of members, which their type leaves out."""
-    found: list[tuple[NamedDefinition, list[_Hole]]] = []
-    around: list[tuple[NamedDefinition, list[_Hole]]] = []
-    for named in ordered:
-        while around and around[-1][0].end_line < named.start_line:
-            around.pop()
-        row = (named, list[_Hole]())
-        if around and named.kind not in WEAK and around[-1][0].kind in TYPES:
-            above = lines.comment_above(named.start_line)
-            around[-1][1].extend([(above, named.start_line), (named.line + 1, named.end_line + 1)])
-        found.append(row)
-        if named.kind not in WEAK:
-            around.append(row)
-    return found
-
-
-def _without(lines: FileLines, first: int, end: int, holes: list[_Hole]) -> bytes:
-    if not holes:
-        return lines.span(first, end)
-    kept = []
-    for start, stop in holes:
-        kept.append(lines.span(first, start))
-        first = max(first, stop)
-    return b"".join([*kept, lines.span(first, end)])
-
-
-def _outside(
-    lines: FileLines, ordered: Iterable[NamedDefinition]
-) -> Iterator[tuple[int, int, bytes]]:
-    """Yield pieces of code outside of functions and types: first and last line, text without imports."""
+def _outside(lines: FileLines, ordered: Iterable[NamedDefinition]) -> Iterator[list[int]]:
+    """Yield the lines of pieces of code outside of functions and types, without imports."""
     gaps = _gaps(lines, ordered)
     pieces = ((n, min(n + WINDOW, end)) for first, end in gaps for n in range(first, end, WINDOW))
     for first, end in islice(pieces, MAX_WINDOWS):
         kept = [n for n in range(first, end) if not lines.is_import(n)]
-        text = b"".join(lines.span(n, n + 1) for n in kept)
-        if len(kept) > 1 and text.strip():
-            yield kept[0], kept[-1], text
+        if len(kept) > 1 and not all(map(lines.is_blank, kept)):
+            yield kept
 
 
-def _gaps(lines: FileLines, ordered: Iterable[NamedDefinition]) -> Iterator[_Hole]:
+def _gaps(lines: FileLines, ordered: Iterable[NamedDefinition]) -> Iterator[tuple[int, int]]:
     """Yield the lines between functions and types, without the licence at the top."""
     at = 0
-    while at < lines.count and (_is_comment(lines, at) or not lines.span(at, at + 1).strip()):
+    while at < lines.count and (lines.is_comment(at) or lines.is_blank(at)):
         at += 1
     for named in ordered:
         if named.kind not in WEAK:
             yield at, lines.comment_above(named.start_line)
             at = max(at, named.end_line + 1)
     yield at, lines.count
-
-
-def _is_comment(lines: FileLines, line: int) -> bool:
-    return _COMMENT.match(lines.text, lines.starts[line]) is not None

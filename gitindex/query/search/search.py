@@ -14,6 +14,7 @@ from gitindex.query.search.candidates import Collector, with_facts
 from gitindex.query.search.chunks import ChunkScorer
 from gitindex.query.search.definitions import (
     DefinitionMatcher,
+    FileDefinitions,
     NamedDefinition,
     ScoredDefinition,
     innermost,
@@ -31,8 +32,7 @@ from gitindex.query.search.ranking import (
     total,
 )
 from gitindex.query.search.snippets import (
-    best_line,
-    count_terms,
+    held_terms,
     holds_phrases,
     phrase_line,
     snippet,
@@ -81,7 +81,6 @@ class Ranked(NamedTuple):
     score: float = 0.0
     definitions: tuple[ScoredDefinition, ...] = ()
     text: CandidateText = NO_TEXT
-    chunks: tuple[int, ...] = (0,)  # byte offsets of the best chunks
     query: Query | None = None  # the query it was ranked for
 
 
@@ -157,16 +156,16 @@ class FileSearch:
         query = row.query
         assert query is not None
         base = path_fields(row.candidate.path)
-        matched = count_terms(decode_text(row.text.data), query.terms)
-        for place in self._places(query, row):
+        text = decode_text(row.text.data)
+        matched = held_terms(text, query.terms)
+        for place in self._places(query, row, text):
             found = {
-                "matched": [term for term in query.terms if term in matched],
+                "matched": matched,
                 "source": row.candidate.source,
             }
             yield base | place | found | ({"features": _explained(row.features)} if explain else {})
 
-    def _places(self, query: Query, row: Ranked) -> Iterator[dict[str, Any]]:
-        text = decode_text(row.text.data)
+    def _places(self, query: Query, row: Ranked, text: str) -> Iterator[dict[str, Any]]:
         for number, part in enumerate(self.shown(query, row)):
             line = self._line(query, row, text, part)
             yield _place(row.score - 0.05 * number, line, text, part.first, part.last, part.named)
@@ -186,7 +185,7 @@ class FileSearch:
 
     def passages(self, row: Ranked) -> list[Passage]:
         """Return the definitions of a file and the code outside of them, best first."""
-        return self.ranker(row).ranked(row.text.data, self.definitions(row))
+        return self.ranker(row).ranked(row.text.data, self._file(row))
 
     def ranker(self, row: Ranked) -> PassageRanker:
         assert row.query is not None
@@ -194,8 +193,11 @@ class FileSearch:
 
     def definitions(self, row: Ranked) -> list[NamedDefinition]:
         """Return all definitions of a file, in the order of the store."""
-        file = self._memory.definitions(self._view, [row.candidate]).get(row.candidate.blob_id)
+        file = self._file(row)
         return file.listed if file else []
+
+    def _file(self, row: Ranked) -> FileDefinitions | None:
+        return self._memory.definitions(self._view, [row.candidate]).get(row.candidate.blob_id)
 
     def _line(self, query: Query, row: Ranked, text: str, part: Passage | None = None) -> int:
         """Return the line to show: of the name that matches, of the phrase, or the best one."""
@@ -207,7 +209,7 @@ class FileSearch:
                 return found
         if part and part.named:
             return self.ranker(row).best_lines(row.text.data, part, 1)[0]
-        return best_line(row.text.data, row.chunks[0], query, row.chunks[1:])
+        return self.ranker(row).best_line(row.text.data)
 
     def _around(self, row: Ranked, line: int) -> Passage:
         """Return the innermost definition around a line, or a few lines."""
@@ -298,12 +300,11 @@ class RankingPass:
         text: CandidateText,
         found: Iterable[NamedDefinition],
     ) -> Ranked:
-        chunks = self._chunks.features(text.data, candidate.name)
         defined, scored = self._definitions.features(found)
         features = Features._make(
             (
                 *row.features[:LOOKED],
-                chunks.best,
+                self._chunks.best(text.data, candidate.name),
                 *defined,
                 self._quoted(text.data),
             )
@@ -311,7 +312,7 @@ class RankingPass:
         if text.generated:
             features = features._replace(foreign=1.0)
         best = tuple(scored[:PER_FILE])
-        return Ranked(candidate, features, row.score, best, text, chunks.places, row.query)
+        return Ranked(candidate, features, row.score, best, text, row.query)
 
     def _quoted(self, data: bytes) -> float:
         phrases = self._query.phrases
@@ -333,7 +334,7 @@ class RankingPass:
             if c.name in declared:
                 row = row._replace(stub=1.0)
             score = total(row, _FIRST_KNOWN)
-            rows.append(tuple.__new__(Ranked, (c, row, score, (), NO_TEXT, (0,), query)))
+            rows.append(tuple.__new__(Ranked, (c, row, score, (), NO_TEXT, query)))
         return _sorted(rows)
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:

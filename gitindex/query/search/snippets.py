@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 
-from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
-from gitindex.extract.terms import MAX_TERM, parts_of, terms_of
-from gitindex.query.search.chunks import STEP
-from gitindex.query.search.features import needle_of
-from gitindex.query.search.query_text import Query
+from gitindex.extract.terms import MAX_TERM, terms_of
 
 MAX_COUNTED = 200
 MAX_LINE = 240
@@ -42,58 +36,7 @@ _INTRODUCED = compile_later(
     rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
     re.IGNORECASE,
 )
-_IMPORT = compile_later(
-    rb"\s*(import\b|from\s+\S+\s+import\b|use\s|using\s|#\s*include|require\b|export\s.*\bfrom\b)"
-)
 _BLANK = compile_later(r"\s+")
-
-
-def best_line(data: bytes, start: int, query: Query, others: Sequence[int] = ()) -> int:
-    """Return the line with most of the query within three lines; imports count less.
-
-    Searches the chunk at `start`, and the other chunks if the best line there is an import.
-    """
-    needles = {needle_of(part).encode() for word in query.words for part in parts_of(word.text)}
-    wanted = needles | {word.text.lower().encode() for word in query.words}
-    found = _line_in(data, start, wanted)
-    for other in others:
-        if found.is_import:
-            found = max(found, _line_in(data, other, wanted), key=lambda place: place.worth)
-    return found.line
-
-
-class _BestLine(NamedTuple):
-    worth: float
-    line: int
-    is_import: bool
-
-
-def _line_in(data: bytes, start: int, wanted: set[bytes]) -> _BestLine:
-    text = data[start : start + 2 * STEP].lower()
-    ends = list(accumulate(len(line) + 1 for line in text.split(b"\n")))
-    held = [0] * (len(ends) + SNIPPET_LINES)  # words by line, one bit each
-    for number, needle in enumerate(wanted):
-        at = text.find(needle)
-        while at != -1:
-            line = bisect_right(ends, at)
-            held[line] |= 1 << number
-            at = text.find(needle, ends[line])
-    best, chosen = 0.0, 0
-    for number, own in enumerate(held):
-        if own:
-            near = own | held[number + 1] | held[number + 2]
-            worth = near.bit_count() + 0.5 * own.bit_count()
-            if worth > best and _is_import(text, ends, number):
-                worth *= 0.25
-            if worth > best + 1e-9:
-                best, chosen = worth, number
-    is_import = _is_import(text, ends, chosen)
-    return _BestLine(best, data.count(b"\n", 0, start) + chosen, is_import)
-
-
-def _is_import(text: bytes, ends: list[int], line: int) -> bool:
-    start = ends[line - 1] if line else 0
-    return _IMPORT.match(text, start, ends[line] - 1) is not None
 
 
 def holds_phrases(text: str, phrases: Sequence[str]) -> bool:
@@ -113,9 +56,16 @@ def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
     """Count each term in a text as the lexical index does."""
     wanted = set(terms)
     counts: Counter[str] = Counter()
-    for _, word in words_with(text, wanted):
+    lowered = _lowered(text)
+    for _, word in {pair for term in wanted for pair in _words_with(text, lowered, term)}:
         counts.update(wanted.intersection(terms_of(word)))
     return counts
+
+
+def held_terms(text: str, terms: Iterable[str]) -> list[str]:
+    """Return those of the terms that a text has as the lexical index sees it."""
+    lowered = _lowered(text)
+    return [t for t in terms if any(t in terms_of(w) for _, w in _words_with(text, lowered, t))]
 
 
 def defines(text: str, word: str) -> bool:
@@ -141,22 +91,22 @@ def _continues(text: str, end: int) -> bool:
     return following.isalnum() or following == "_"
 
 
-def words_with(text: str, terms: Iterable[str]) -> set[tuple[int, str]]:
-    """Return the words of a text that contain a term, with positions. Uses `find` for speed."""
+def _lowered(text: str) -> str:
+    """Return a text in small letters; as it is if that changes its length, and so all positions."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # lowering changed the length: match the given spelling only
-        lowered = text
-    found: set[tuple[int, str]] = set()
-    for term in terms:
-        at, left = lowered.find(term), MAX_COUNTED
-        while at != -1 and left:
-            match = _WHOLE_WORD.match(text, _word_start(text, at))
-            end = match.end() if match else at + len(term)
-            if match:
-                found.add((match.start(), match.group()))
-            left -= 1
-            at = lowered.find(term, max(end, at + 1))
-    return found
+    return lowered if len(lowered) == len(text) else text
+
+
+def _words_with(text: str, lowered: str, term: str) -> Iterator[tuple[int, str]]:
+    """Yield the words of a text that contain a term, with positions. Uses `find` for speed."""
+    at, left = lowered.find(term), MAX_COUNTED
+    while at != -1 and left:
+        match = _WHOLE_WORD.match(text, _word_start(text, at))
+        end = match.end() if match else at + len(term)
+        if match:
+            yield match.start(), match.group()
+        left -= 1
+        at = lowered.find(term, max(end, at + 1))
 
 
 def snippet(text: str, line: int) -> str:

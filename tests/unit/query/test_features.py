@@ -16,6 +16,7 @@ from gitindex.query.search.features import (
     path_features,
     similarity,
 )
+from gitindex.query.search.passages import FileLines, best_line
 from gitindex.query.search.query_text import is_question, parse_query
 from gitindex.query.search.ranking import (
     KINDS,
@@ -29,7 +30,6 @@ from gitindex.query.search.ranking import (
 )
 from gitindex.query.search.repository_name import repository_words
 from gitindex.query.search.snippets import (
-    best_line,
     count_terms,
     defines,
     holds_phrases,
@@ -223,29 +223,27 @@ def test_a_header_with_a_source_is_a_declaration() -> None:
 def test_the_best_chunk_counts_not_the_length_of_the_file() -> None:
     terms = [ChunkTerm(b"thread", 1.0, False), ChunkTerm(b"lock", 1.0, False)]
     filler = b"something else altogether is written here\n" * 100
-    together = ChunkScorer(terms).features(filler + b"the lock of a thread\n" + filler)
-    apart = ChunkScorer(terms).features(b"lock\n" + filler + b"thread\n")
-    assert together.best > apart.best
-    assert abs(together.places[0] - len(filler)) < 1_400
-    assert ChunkScorer(terms).features(b"").best == 0.0
+    together = ChunkScorer(terms).best(filler + b"the lock of a thread\n" + filler)
+    apart = ChunkScorer(terms).best(b"lock\n" + filler + b"thread\n")
+    assert together > apart
+    assert ChunkScorer(terms).best(b"") == 0.0
 
 
 def test_words_of_the_path_belong_to_every_chunk() -> None:
     terms = [ChunkTerm(b"socket", 1.0, False), ChunkTerm(b"clos", 1.0, False)]
     paths = ("net/socket.py", "socket/net.py", "net/other.py")
-    assert _falls([ChunkScorer(terms).features(b"close it", path=path).best for path in paths])
-    alone = ChunkScorer(terms).features(b"nothing", path="net/socket.py")
-    both = ChunkScorer(terms).features(b"socket", path="net/socket.py")
-    assert 0.0 < alone.best < both.best < alone.best + ChunkScorer(terms).features(b"socket").best
-    assert alone.places == (0,)
+    assert _falls([ChunkScorer(terms).best(b"close it", path=path) for path in paths])
+    alone = ChunkScorer(terms).best(b"nothing", path="net/socket.py")
+    both = ChunkScorer(terms).best(b"socket", path="net/socket.py")
+    assert 0.0 < alone < both < alone + ChunkScorer(terms).best(b"socket")
 
 
 def test_starts_of_words_count_more_than_their_insides() -> None:
     terms = [ChunkTerm(b"flush", 1.0, False)]
     texts = (b"flush it", b"cacheflushhandler", b"nothing")
-    assert _falls([ChunkScorer(terms).features(text).best for text in texts])
-    assert ChunkScorer(terms).features(b"cacheFlush") == ChunkScorer(terms).features(b"cache_Flush")
-    assert ChunkScorer([ChunkTerm(b"id", 1.0, False)]).features(b"videos").best == 0.0
+    assert _falls([ChunkScorer(terms).best(text) for text in texts])
+    assert ChunkScorer(terms).best(b"cacheFlush") == ChunkScorer(terms).best(b"cache_Flush")
+    assert ChunkScorer([ChunkTerm(b"id", 1.0, False)]).best(b"videos") == 0.0
 
 
 def test_needles_are_what_all_forms_start_with() -> None:
@@ -261,10 +259,11 @@ def test_relative_features_end_at_one() -> None:
 
 
 def test_the_line_to_show_is_no_import_where_there_is_another() -> None:
+    terms = [(b"clos", 1.0), (b"socket", 1.0)]
     text = b"import socket, closer\n\n\n\n\ndef close(socket):\n    pass\n"
-    assert best_line(text, 0, parse_query("close socket")) == 5
-    assert best_line(b"import socket\n", 0, parse_query("close socket")) == 0
-    assert best_line(b"", 0, parse_query("close socket")) == 0
+    assert best_line(FileLines(text), terms) == 5
+    assert best_line(FileLines(b"import socket\n"), terms) == 0
+    assert best_line(FileLines(b""), terms) == 0
 
 
 def test_lines_start_where_they_start() -> None:
