@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.extract.fragments import fragments_of
+from gitindex.extract.fragments import Clause, fragments_of
 from gitindex.extract.frontmatter import body_of, parse_day, same_topic
 from gitindex.extract.terms import decode_text
 from gitindex.query.document_source import (
@@ -138,12 +138,14 @@ def check_request(wanted: DocumentQuery) -> None:
         raise GitIndexError(
             "no query or filter given", "give a text, a tag, a date or a field", Exit.USAGE
         )
-    if len(wanted.text) > MAX_TEXT:
-        raise GitIndexError(f"a query has at most {MAX_TEXT} characters", code=Exit.USAGE)
-    if len(tags) > MAX_TAGS or not all(tag.strip() for tag in tags):
-        raise GitIndexError(f"1 to {MAX_TAGS} tags, none of them empty", code=Exit.USAGE)
-    if len(wanted.fields) > MAX_TAGS or not all(name.strip() for name, _ in wanted.fields):
-        raise GitIndexError("a field is written NAME=VALUE", code=Exit.USAGE)
+    limits = {
+        f"a query has at most {MAX_TEXT} characters": len(wanted.text) <= MAX_TEXT,
+        f"1 to {MAX_TAGS} tags, none of them empty": _is_listed(tags),
+        "a field is written NAME=VALUE": _is_listed([name for name, _ in wanted.fields]),
+    }
+    for limit, is_met in limits.items():
+        if not is_met:
+            raise GitIndexError(limit, code=Exit.USAGE)
     for bound in bounds:
         if bound and parse_day(bound) is None:
             raise GitIndexError(
@@ -153,6 +155,11 @@ def check_request(wanted: DocumentQuery) -> None:
         _ = wanted.pattern
 
 
+def _is_listed(names: Collection[str]) -> bool:
+    """Return whether some names are few enough, and none of them empty."""
+    return len(names) <= MAX_TAGS and all(name.strip() for name in names)
+
+
 def _disk_reader(worktree: Worktree) -> Read:
     return lambda paths: dict(live_files(worktree, paths))
 
@@ -160,14 +167,8 @@ def _disk_reader(worktree: Worktree) -> Read:
 def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
     """Return the documents that may match, by topics, days and the text index."""
     documents = documents_of(view, wanted.filter)
-    values = [value for _, value in wanted.fields]
-    words = values if wanted.regex else [*values, *wanted.words]
-    clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
-    if wanted.regex:
-        clauses = [*clauses, *wanted.pattern.clauses]
-    if not clauses or any("\ufffd" in word for word in words):  # it may replace any bytes
-        return documents
-    maybe = candidates(view.served.database, clauses)
+    clauses = _clauses(wanted)
+    maybe = candidates(view.served.database, clauses) if clauses else None
     if maybe is None:
         return documents
     named = [] if wanted.regex else wanted.words
@@ -176,6 +177,16 @@ def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
         for document in documents
         if document.blob_id is None or document.blob_id in maybe or _is_named(document, named)
     ]
+
+
+def _clauses(wanted: DocumentQuery) -> list[Clause]:
+    """Return the fragments that a text needs to match; none if any text may."""
+    values = [value for _, value in wanted.fields]
+    words = values if wanted.regex else [*values, *wanted.words]
+    if any("\ufffd" in word for word in words):  # it may replace any bytes
+        return []
+    clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
+    return [*clauses, *(wanted.pattern.clauses if wanted.regex else ())]
 
 
 def _is_named(document: Document, words: list[str]) -> bool:

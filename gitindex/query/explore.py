@@ -29,8 +29,9 @@ SHARPNESS = 4.0
 """How much more a part counts than one of the same file with a lower score."""
 LENGTH = 0.25
 """How much a long part counts less than a short one of the same worth: it takes the room of others."""
-LITTLE = 0.03
-"""Share of the best part's worth below which a part is not shown."""
+LITTLE = 0.02
+"""Share below which a part is not shown: in 509 commits, of the parts with a share of .01 to .03 that
+many were edited, and leaving them out costs a line recall of .01 and saves an eighth of the tokens."""
 LONGEST, SHORTEST = 90, 4
 """Lines of one part at most, and those that a window must have to be shown."""
 AROUND = 3
@@ -39,7 +40,8 @@ CLOSE = 3
 """Parts of a file with fewer lines between them are shown as one."""
 FOLLOWED = 2
 """Definitions whose uses are looked up."""
-USES, TESTS, CALLED, SIBLINGS, ALSO = 5, 4, 8, 8, 6
+USES, TESTS, CALLED, SIBLINGS, ALSO = 5, 4, 6, 5, 4
+"""Most callers, tests, callees and further definitions that are named for a place; further places."""
 BOUND_FILES = 20
 """Files in which the uses of one definition are bound, the nearest first; uses in others are possible."""
 LOOKED_AT = 200
@@ -54,6 +56,7 @@ class ShownPart(NamedTuple):
     """A part of a file that competes for the budget."""
 
     worth: float
+    share: float  # how likely it is meant, of all parts of the best files
     row: Ranked
     passage: Passage
 
@@ -77,11 +80,10 @@ def explore(
     found = FileSearch(view, memories[0] or SearchMemory())
     rows = list(found.read(found.ranked(question, Filters(below=below))[:FILES]))
     parts = _parts(found, rows)
+    likely = [part for number, part in enumerate(parts) if not number or part.share >= LITTLE]
     packer = _Packer(view, found, budget.fits)
     finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
-    for part in parts:
-        if part.worth < LITTLE * parts[0].worth:
-            break
+    for part in likely:
         place = packer.add(part)
         if place is not None and part.passage.named and len(packer.followed) < FOLLOWED:
             packer.follow(finder, place)
@@ -102,8 +104,8 @@ def _parts(found: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
         weights = [math.exp(SHARPNESS * (p.score - passages[0].score)) for p in passages]
         for passage, weight in zip(passages, weights, strict=True):
             lines = min(LONGEST, passage.last - passage.first + 1)
-            worth = share / sum(shares) * weight / sum(weights) / (4 + lines) ** LENGTH
-            parts.append(ShownPart(worth, row, passage))
+            own = share / sum(shares) * weight / sum(weights)
+            parts.append(ShownPart(own / (4 + lines) ** LENGTH, own, row, passage))
     return sorted(parts, key=lambda part: -part.worth)
 
 
@@ -244,13 +246,10 @@ class _Packer:
         counts = {"moreCallers": len(callers), "uncertain": uses.possible, "unexamined": uses.left}
         if not self._put(place, {name: n for name, n in counts.items() if n}):
             return
-        for row in callers[:USES]:
-            shown: Row = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
-            shown["text"] = row["text"].strip()[:MAX_LINE]
-            if not self._extend(place, "callers", [shown]):
-                break
-            place["moreCallers"] -= 1
-        if place.get("moreCallers") == 0:
+        self._extend(place, "callers", [_caller(row) for row in callers[:USES]])
+        more = len(callers) - len(place["callers"])
+        place |= {"moreCallers": more}
+        if not more:
             del place["moreCallers"]
         self._extend(place, "callees", self._called(place))
         self._extend(place, "tests", tests[:TESTS])
@@ -323,6 +322,11 @@ class _Packer:
                 self._also.pop()
                 self._left = True
                 return
+
+
+def _caller(row: Mapping[str, Any]) -> Row:
+    fields = {n: row[n] for n in ("path", "line", "enclosing", "tier") if n in row}
+    return fields | {"text": row["text"].strip()[:MAX_LINE]}
 
 
 _INNER = ("key", "lastLine", "worth", "symbol")

@@ -82,20 +82,24 @@ def percentile(values: Iterable[float], share: float) -> float | None:
 
 def _timings(worktree: Worktree, jobs: list[Job]) -> dict[str, Any]:
     done = [j for j in jobs if j.status is JobStatus.COMPLETED and j.context_id == SYNTACTIC]
-    work = [j.finished_at - j.started_at for j in done if j.finished_at and j.started_at]
-    queued = [j.finished_at - j.created_at for j in done if j.finished_at]
-    committed = _commit_times(worktree, {j.head_at_enqueue for j in done if j.head_at_enqueue})
-    first: dict[str, float] = {}
-    for job in sorted(done, key=lambda job: job.id):
-        if job.finished_at and job.head_at_enqueue in committed:
-            waited = job.finished_at - committed[job.head_at_enqueue]
-            if job.head_at_enqueue not in first and 0 <= waited <= MAX_WAIT:
-                first[job.head_at_enqueue] = waited
+    ended = [(job, job.finished_at) for job in done if job.finished_at]
     return {
-        "commitToFreshSeconds": _summary(first.values()),  # git stores whole seconds
-        "queueToFreshSeconds": _summary(queued),
-        "jobSeconds": _summary(work),
+        "commitToFreshSeconds": _summary(_waits(worktree, ended)),  # git stores whole seconds
+        "queueToFreshSeconds": _summary(end - job.created_at for job, end in ended),
+        "jobSeconds": _summary(end - job.started_at for job, end in ended if job.started_at),
     }
+
+
+def _waits(worktree: Worktree, ended: list[tuple[Job, float]]) -> Iterable[float]:
+    """Return the seconds from each commit until its first job had ended."""
+    heads = {job.head_at_enqueue for job, _ in ended if job.head_at_enqueue}
+    committed = _commit_times(worktree, heads)
+    first: dict[str, float] = {}
+    for job, end in sorted(ended, key=lambda pair: pair[0].id):
+        waited = end - committed.get(job.head_at_enqueue or "", float("inf"))
+        if 0 <= waited <= MAX_WAIT:
+            first.setdefault(job.head_at_enqueue or "", waited)
+    return first.values()
 
 
 def _summary(values: Iterable[float]) -> dict[str, Any]:

@@ -77,21 +77,25 @@ def understand(pattern: GrepPattern) -> ParsedPattern:
             warnings.simplefilter("ignore", FutureWarning)
             tree = parse(pattern.expression, pattern.flags)
         pattern.compiled()
-        kinds = list(_kinds(tree))
-        plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
-        literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
-        # For a word that may be empty, ripgrep does not always report the column.
-        blank = pattern.word and tree.getwidth()[0] == 0
-        own = blank or tree.state.flags & _OWN_FLAGS or any(_is_own(*kind) for kind in kinds)
-        spelled = literal.encode("utf-8", "surrogateescape")
-        any_case = bool(tree.state.flags & re.IGNORECASE)
-        needle = fold(spelled) if any_case else spelled
-        if pattern.invert:  # any file may have such a line; Python searches them
-            return ParsedPattern(pattern, (), False, b"", any_case, False)
-        return ParsedPattern(pattern, required(tree), plain, needle, any_case, not own)
+        return _parsed(pattern, tree)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
         hint = "-F looks for the text as it is"
         raise _refused(f"not a regular expression: {error}", hint) from error
+
+
+def _parsed(pattern: GrepPattern, tree: SubPattern) -> ParsedPattern:
+    flags = tree.state.flags
+    any_case = bool(flags & re.IGNORECASE)
+    if pattern.invert:  # any file may have such a line; Python searches them
+        return ParsedPattern(pattern, (), False, b"", any_case, False)
+    plain = all(_is_plain(*part) for part in tree) and op.LITERAL in dict(tree)
+    literal = "".join(chr(value) for kind, value in tree if kind is op.LITERAL) if plain else ""
+    spelled = literal.encode("utf-8", "surrogateescape")
+    needle = fold(spelled) if any_case else spelled
+    # For a word that may be empty, ripgrep does not always report the column.
+    blank = pattern.word and tree.getwidth()[0] == 0
+    own = blank or flags & _OWN_FLAGS or any(_is_own(*kind) for kind in _kinds(tree))
+    return ParsedPattern(pattern, required(tree), plain, needle, any_case, not own)
 
 
 def _split_flags(expression: str) -> tuple[str, str]:

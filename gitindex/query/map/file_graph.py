@@ -150,11 +150,7 @@ class FileGraph:
     @cached_property
     def mentions(self) -> dict[str, dict[str, set[str]]]:
         """Return the unique names of each defining file, with the files that mention them."""
-        owners: dict[str, set[str]] = defaultdict(set)
-        for path, tops in self.outer.items():
-            for top in tops:
-                if top.exported and top.kind in _SCOPES and len(top.name) >= MIN_NAME:
-                    owners[top.name].add(path)
+        owners = self._owners()
         unique = sorted(name for name, paths in owners.items() if len(paths) == 1)[:MAX_NAMES]
         found: dict[str, dict[str, set[str]]] = defaultdict(dict)
         for at in range(0, len(unique), CHUNK):
@@ -169,6 +165,15 @@ class FileGraph:
                 for blob_id in blobs_of(*row):
                     users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
         return found
+
+    def _owners(self) -> dict[str, set[str]]:
+        """Return the files that define each exported function or type."""
+        owners: dict[str, set[str]] = defaultdict(set)
+        for path, tops in self.outer.items():
+            for top in tops:
+                if top.exported and top.kind in _SCOPES and len(top.name) >= MIN_NAME:
+                    owners[top.name].add(path)
+        return owners
 
     def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:
         """Return each file's importance: PageRank over links, starting at the focus if any."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from operator import mul
 
 from gitindex.base.path_kind import place_of
-from gitindex.extract.terms import MAX_REPEATS, decode_text, terms_of, words_of
+from gitindex.extract.terms import MAX_REPEATS, decode_text
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import count_lines
 from gitindex.languages.table import extractor_id
@@ -24,7 +24,13 @@ from gitindex.query.search.memory import (
     candidate_of,
 )
 from gitindex.query.search.past_subjects import PastSubjects
-from gitindex.query.search.query_text import Filters, Query, is_below, path_matches
+from gitindex.query.search.query_text import (
+    Filters,
+    Query,
+    is_below,
+    path_matches,
+    whole_terms,
+)
 from gitindex.query.search.ranking import KINDS, Rarity, asked_terms, bm25, kinds_of, size_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
 from gitindex.query.search.weights import FIRST
@@ -47,7 +53,7 @@ BY_SUBJECT = 20
 MAX_PATH_ATOMS = 8
 LESS = -1.5
 """Files of kinds that weigh less come after all others as candidates by path."""
-MAX_LAID = 2_000
+MAX_EDITED = 2_000
 """Overlaid texts without an index entry that one answer reads."""
 MAX_HITS = 20_000
 TEXT_AT = Candidate._fields.index("text")
@@ -70,8 +76,8 @@ class Collector:
         self._files = TreeFiles(view, memory)
         self._reader = memory.lexical.reader(view.worktree.lexical)
         phrases = query.phrases if query.must_hold else ()
-        self._must = _wholes((*query.filters.must, *phrases))
-        self._exclude = _wholes(query.filters.exclude)
+        self._must = whole_terms((*query.filters.must, *phrases))
+        self._exclude = whole_terms(query.filters.exclude)
         self._terms = [term for term, _ in asked_terms(query)]
         self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
@@ -88,23 +94,27 @@ class Collector:
         found, scores = self._lexical(TEXT_HITS)
         if not self._query.must_hold:
             found = self._code_first(found, scores)
-        seen = {c.path for c in found}
+        known = {c.path for c in found}
         brought = (*self._defining(), *self._by_path(), *self._by_subject())
-        others = {c.path: c for c in brought if c.path not in seen}
-        keys = {c.key for c in others.values()} - scores.keys()
-        if keys:
-            hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys)
-            scores |= {hit.key: hit.score for hit in hits}
-        judged = self._scored([*found, *others.values()], scores)
-        laid = list(self._laid())
-        if not laid:
-            return judged
-        over = {c.path for c in laid}
-        past = self._past.scores(over)
+        others = {c.path: c for c in brought if c.path not in known}
+        scores |= self._scores_of({c.key for c in others.values()} - scores.keys())
+        indexed = self._scored([*found, *others.values()], scores)
+        edited = list(self._unindexed())
+        return self._overlaid(indexed, edited) if edited else indexed
+
+    def _overlaid(self, indexed: list[Candidate], edited: list[Candidate]) -> list[Candidate]:
+        """Return the candidates of the index and the edited files, which replace those of their path."""
+        paths = {c.path for c in edited}
+        past = self._past.scores(paths)
         return [
-            *(c for c in judged if c.path not in over),
-            *(c._replace(subjects=past.get(c.path, 0.0)) for c in laid),
+            *(c for c in indexed if c.path not in paths),
+            *(c._replace(subjects=past.get(c.path, 0.0)) for c in edited),
         ]
+
+    def _scores_of(self, keys: set[FactsKey]) -> dict[FactsKey, float]:
+        """Return the scores of some blobs by text."""
+        hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys) if keys else ()
+        return {hit.key: hit.score for hit in hits}
 
     def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
         """Search the text, asking for more until enough hits are live: all commits' blobs match."""
@@ -206,10 +216,10 @@ class Collector:
             allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_UNASKED]
             yield from self._scored(allowed, {})
 
-    def _laid(self) -> Iterator[Candidate]:
+    def _unindexed(self) -> Iterator[Candidate]:
         """Yield edited files that are not in the lexical index, scored the way the index does."""
         everything = self._allowed_paths(map(candidate_of, self._unseen()))
-        unseen = everything[:MAX_LAID]
+        unseen = everything[:MAX_EDITED]
         self.left_out = len(everything) - len(unseen)
         if not unseen:
             return
@@ -265,15 +275,7 @@ class Collector:
         filters = self._query.filters
         if filters == _NO_FILTERS:
             return list(found)
-        kept = [
-            c
-            for c in found
-            if (not filters.languages or c.language in filters.languages)
-            and (not filters.below or is_below(filters.below, os.fsdecode(c.path)))
-            and (not filters.paths or path_matches(filters.paths, c.name))
-            and not (filters.not_paths and path_matches(filters.not_paths, c.name))
-            and (not filters.places or place_of(c.name) in filters.places)
-        ]
+        kept = [c for c in found if _passes(filters, c)]
         return self._of_kind(kept) if filters.kinds else kept
 
     def _of_kind(self, found: list[Candidate]) -> list[Candidate]:
@@ -304,13 +306,19 @@ def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
     return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in found]
 
 
+def _passes(filters: Filters, one: Candidate) -> bool:
+    """Return whether language, path and place of a file are among those of the filters."""
+    return (
+        (not filters.languages or one.language in filters.languages)
+        and (not filters.below or is_below(filters.below, os.fsdecode(one.path)))
+        and (not filters.paths or path_matches(filters.paths, one.name))
+        and not (filters.not_paths and path_matches(filters.not_paths, one.name))
+        and (not filters.places or place_of(one.name) in filters.places)
+    )
+
+
 _NO_FILTERS = Filters()
 _TYPES = sorted(TYPES)
-
-
-def _wholes(texts: Iterable[str]) -> list[str]:
-    """Return the words of some texts as the lexical index stores them."""
-    return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
 
 
 def kinds_weight(query: Query, path: str) -> float:

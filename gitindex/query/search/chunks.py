@@ -19,7 +19,7 @@ INSIDE = 0.4
 """Weight of a match in the middle of a word: `flush` in `cacheflushhandler`."""
 MIN_INSIDE = 5
 _Terms = tuple[tuple[bytes, float, bool, float], ...]
-_A, _Z, _UPPER_A, _UPPER_Z, _S = *b"azAZ", ord("s")
+_A, _Z, _UPPER_A, _UPPER_Z = b"azAZ"
 
 
 class ChunkTerm(NamedTuple):
@@ -110,24 +110,26 @@ def _counts(places: Iterable[tuple[int, float]], step: int) -> dict[int, float]:
 
 def _places(data: bytes, lowered: bytes, needle: bytes, whole: bool) -> list[tuple[int, float]]:
     """Return the positions of a word with their weights: starts of words count most."""
-    size = len(needle)
-    strict = whole or size <= 3
-    inside = INSIDE if size >= MIN_INSIDE else 0.0
-    found: list[tuple[int, float]] = []
-    find = lowered.find
+    size, found, find = len(needle), list[tuple[int, float]](), lowered.find
     at = find(needle)
     while at != -1 and len(found) < MAX_PLACES:
-        before = data[at - 1] if at else 32
-        worth = 1.0
-        if (_A <= before <= _Z and not _UPPER_A <= data[at] <= _UPPER_Z) or (
-            _UPPER_A <= before <= _UPPER_Z
-        ):
-            worth = inside
-        if strict and worth:
-            after = lowered[at + size] if at + size < len(lowered) else 32
-            if _A <= after <= _Z and after != _S:
-                worth = 0.0 if size <= 3 else worth / 2
+        worth = 1.0 if _starts_word(data, at) else INSIDE if size >= MIN_INSIDE else 0.0
+        if (whole or size <= 3) and _goes_on(lowered[at + size : at + size + 1]):
+            worth = 0.0 if size <= 3 else worth / 2
         if worth:
             found.append((at, worth))
         at = find(needle, at + size)
     return found
+
+
+def _goes_on(after: bytes) -> bool:
+    """Return whether a word goes on with a letter other than an s."""
+    return b"a" <= after <= b"z" and after != b"s"
+
+
+def _starts_word(data: bytes, at: int) -> bool:
+    """Return whether no letter is before a position, or a small one before a capital."""
+    before = data[at - 1] if at else 32
+    if _UPPER_A <= before <= _UPPER_Z:
+        return False
+    return not _A <= before <= _Z or _UPPER_A <= data[at] <= _UPPER_Z

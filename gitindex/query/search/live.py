@@ -11,11 +11,17 @@ from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import place_of
 from gitindex.base.worktree import Worktree
 from gitindex.extract.policy import BINARY_PROBE
-from gitindex.extract.terms import decode_text, terms_of, words_of
+from gitindex.extract.terms import decode_text
 from gitindex.languages.table import language_of
 from gitindex.query.search.features import NameMatcher, path_features
 from gitindex.query.search.passages import FileLines, best_line
-from gitindex.query.search.query_text import Filters, Query, path_matches, split_query
+from gitindex.query.search.query_text import (
+    Filters,
+    Query,
+    path_matches,
+    split_query,
+    whole_terms,
+)
 from gitindex.query.search.ranking import (
     Rarity,
     asked_terms,
@@ -82,8 +88,8 @@ class _Scan:
         self._query = query
         self._terms = asked_terms(query)
         filters = query.filters
-        self._must = {terms_of(w)[0] for t in filters.must for w in words_of(t)}
-        self._exclude = {terms_of(w)[0] for t in filters.exclude for w in words_of(t)}
+        self._must = {*whole_terms(filters.must)}
+        self._exclude = {*whole_terms(filters.exclude)}
         self.warnings: list[str] = []
         if filters.kinds:
             self.warnings.append(

@@ -7,7 +7,7 @@ when the stored data does (the run that published a tree, the id of a blob).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.languages.facts import FactsKey
@@ -168,26 +168,24 @@ class TreeFiles:
 
     def with_keys(self, keys: Sequence[FactsKey]) -> list[Candidate]:
         """Return the files of the tree with these blobs, in the order of the keys, then by path."""
-        known = self._tree.by_key
-        unknown = [key for key in keys if key not in known]
+        known, hidden = self._tree.by_key, self._hidden
+        unknown = {key for key in keys if key not in known}
         if unknown:
             known.update((key, []) for key in unknown)
-            oids = [bytes.fromhex(key.oid) for key in unknown]
-            sql = f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid"
-            wanted = set(unknown)
-            rows = sorted(self._rows(sql, list(dict.fromkeys(oids)), published=True))
-            for candidate in map(candidate_of, rows):
-                if candidate.key in wanted:
-                    known[candidate.key].append(candidate)
-        if not self._hidden:
-            return [c for key in keys for c in known[key]]
-        found = {key: [c for c in known[key] if c.path not in self._hidden] for key in keys}
-        oids = [bytes.fromhex(key.oid) for key in keys]
-        rows = self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", oids, published=False)
-        for candidate in map(candidate_of, rows):
-            if candidate.key in found:
-                found[candidate.key].append(candidate)
-        return [c for key in keys for c in sorted(found[key])]
+            for candidate in sorted(self._with_blobs(unknown, published=True)):
+                known[candidate.key].append(candidate)
+        published = (c for key in keys for c in known[key])
+        if not hidden:
+            return list(published)
+        place = {key: number for number, key in enumerate(keys)}
+        found = [c for c in published if c.path not in hidden]
+        found += self._with_blobs(place.keys(), published=False)
+        return sorted(found, key=lambda c: (place[c.key], c))
+
+    def _with_blobs(self, keys: Collection[FactsKey], published: bool) -> Iterator[Candidate]:
+        oids = list({bytes.fromhex(key.oid): None for key in keys})
+        rows = self._rows(f"SELECT {COLUMNS}{BY_BLOB} WHERE b.oid", oids, published)
+        return (candidate for candidate in map(candidate_of, rows) if candidate.key in keys)
 
     def at(self, paths: Sequence[bytes]) -> list[Candidate]:
         """Return the files at these paths, in the given order; those without facts are left out."""

@@ -111,19 +111,22 @@ class _Parts:
         for number, named in enumerate(ordered):
             while stack and ordered[stack[-1]].end_line < named.start_line:
                 stack.pop()
-            above = lines.comment_above(named.start_line)
-            self._firsts.append(max(above, self._firsts[-1] if self._firsts else 0))
             self._around.append(stack[-1] if stack else -1)
-            self.sizes.append(lines.size(above, named.end_line + 1))
-            outer = self._outer(number)
-            if outer >= 0 and named.kind not in WEAK and ordered[outer].kind in TYPES:
-                self.sizes[outer] -= lines.size(above, named.start_line)
-                self.sizes[outer] -= lines.size(named.line + 1, named.end_line + 1)
+            self._add(lines, number, named)
             stack.append(number)
         self.outside = list(_outside(lines, ordered))
         self._pieces = {n: len(ordered) + at for at, p in enumerate(self.outside) for n in p}
         self.sizes += [sum(lines.size(n, n + 1) for n in piece) for piece in self.outside]
         self._known: dict[int, list[int]] = {}
+
+    def _add(self, lines: FileLines, number: int, named: NamedDefinition) -> None:
+        above = lines.comment_above(named.start_line)
+        self._firsts.append(max(above, self._firsts[-1] if self._firsts else 0))
+        self.sizes.append(lines.size(above, named.end_line + 1))
+        outer = self._outer(number)
+        if outer >= 0 and named.kind not in WEAK and self._ordered[outer].kind in TYPES:
+            self.sizes[outer] -= lines.size(above, named.start_line)
+            self.sizes[outer] -= lines.size(named.line + 1, named.end_line + 1)
 
     def first(self, number: int) -> int:
         """Return the first line of a definition's comment."""
@@ -177,11 +180,7 @@ class PassageRanker:
         chosen.sort(key=lambda n: (listed[n].start_line, -listed[n].end_line))
         ordered = [listed[n] for n in chosen]
         parts = _Parts(lines, ordered)
-        counts: list[dict[int, int]] = [{} for _ in parts.sizes]
-        for number, (needle, _) in enumerate(self._terms):
-            for line, many in lines.lines_with(needle).items():
-                for part in parts.having(line):
-                    counts[part][number] = counts[part].get(number, 0) + many
+        counts = self._count_lines(lines, parts)
         self._count_names(counts, file, {n: at for at, n in enumerate(chosen)})
         texts = [*map(self._bm25, counts, parts.sizes)]
         factors = [*map(_factor, ordered), *[OUTSIDE] * len(parts.outside)]
@@ -196,6 +195,15 @@ class PassageRanker:
             if texts[at]:
                 found.append(Passage(factors[at] * texts[at] / most, piece[0], piece[-1]))
         return sorted(found, key=lambda part: (-part.score, part.first, part.last))
+
+    def _count_lines(self, lines: FileLines, parts: _Parts) -> list[dict[int, int]]:
+        """Return how often each part has each term, by the term's number."""
+        counts: list[dict[int, int]] = [{} for _ in parts.sizes]
+        for number, (needle, _) in enumerate(self._terms):
+            for line, many in lines.lines_with(needle).items():
+                for part in parts.having(line):
+                    counts[part][number] = counts[part].get(number, 0) + many
+        return counts
 
     def _count_names(
         self, counts: list[dict[int, int]], file: FileDefinitions | None, places: dict[int, int]

@@ -199,6 +199,11 @@ def path_matches(patterns: Iterable[str], path: str) -> bool:
     return any(_pattern_found(pattern.lower(), lowered) for pattern in patterns)
 
 
+def whole_terms(texts: Iterable[str]) -> list[str]:
+    """Return the words of some texts as the lexical index stores them."""
+    return list(dict.fromkeys(terms_of(word)[0] for text in texts for word in words_of(text)))
+
+
 def _pattern_found(pattern: str, path: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return pattern in path
