@@ -39,7 +39,7 @@ LINES = {
     "web": 3673,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 15
+COMPLEX_FUNCTIONS = 4
 # The same for functions with more parameters, and for modules that import each other in a circle.
 WIDE_FUNCTIONS = 2
 CYCLIC_MODULES = 5
