@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.extract.fragments import Clause
 from gitindex.extract.terms import MARK
@@ -19,6 +20,8 @@ from gitindex.store.lexical import TermClauses, lexical_beside
 
 MAX_WORDS = 1_000
 """A fragment of more words than this narrows too little: their postings cost more than reading files."""
+FEW_WORDS = 2
+"""A fragment of so few words names few files."""
 MAX_ROWS = 8
 """Rows of small commits: as many are merged into one after a refresh."""
 MAX_MERGED_BYTES = 1 << 18
@@ -27,7 +30,11 @@ MAX_PACKED_BYTES = 1 << 19
 """A row up to this size is compressed to a third: it matters to a small store, and costs a question 1 ms."""
 MAX_KNOWN = 1 << 18
 """Words that a writer remembers, about 20 MB; beyond them a word may be listed twice."""
+MAX_KEPT_BYTES = 1 << 24
+"""Of rows that a server keeps between questions; reading those of Django takes 3 ms."""
 _MARK = MARK.decode()
+_kept: dict[tuple[str, int], bytes] = {}
+"""Words of rows by database and id."""
 
 
 class WordListWriter:
@@ -94,9 +101,18 @@ def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None
 
 
 def _words_of_form(texts: list[bytes], form: Iterable[bytes]) -> list[list[str]]:
-    """Return for each fragment the words that contain it, without fragments of too many words."""
-    found = (_words_with(texts, fragment) for fragment in form)
-    return [[*words, _MARK] for words in found if words is not None]
+    """Return for each fragment the words that contain it, without fragments of too many words.
+
+    A fragment of few words is enough: each scan costs more than the files that another would spare.
+    """
+    lists: list[list[str]] = []
+    for fragment in sorted(form, key=lambda part: (-len(part), part)):
+        words = _words_with(texts, fragment)
+        if words is not None:
+            lists.append([*words, _MARK])
+            if len(words) <= FEW_WORDS:
+                break
+    return lists
 
 
 def _words_with(texts: list[bytes], fragment: bytes) -> set[str] | None:
@@ -120,8 +136,17 @@ def _matches(text: bytes, fragment: bytes) -> Iterator[bytes]:
 
 
 def _texts(database: Database) -> list[bytes]:
-    rows = database.rows("SELECT words FROM text_words ORDER BY id")
-    return [_unpacked(words) for (words,) in rows]
+    """Return the words of each row. A row's id is made from its words, so that it can be kept."""
+    keys = [(database.path, row_id) for (row_id,) in database.rows("SELECT id FROM text_words")]
+    found = {key: _kept[key] for key in keys if key in _kept}
+    for key in keys:
+        if key not in found:
+            sql = "SELECT words FROM text_words WHERE id=?"
+            found[key] = _unpacked(database.row(sql, key[1])[0])
+    _kept.clear()  # of older lists
+    if sum(map(len, found.values())) <= MAX_KEPT_BYTES:
+        _kept.update(found)
+    return list(found.values())
 
 
 def _unpacked(words: bytes) -> bytes:
@@ -143,4 +168,5 @@ def _write(database: Database, words: set[str]) -> None:
     """Write a row: sorted, so that equal words make equal bytes; a blank before and after each word."""
     listed = " ".join(["", *sorted(words), ""]).encode()
     row = zlib.compress(listed) if len(listed) <= MAX_PACKED_BYTES else listed
-    database.run("INSERT INTO text_words (size, words) VALUES (?,?)", len(listed), row)
+    row_id = int.from_bytes(sha256(listed).digest()[:8], "big") >> 1
+    database.run("INSERT OR IGNORE INTO text_words VALUES (?,?,?)", row_id, len(listed), row)

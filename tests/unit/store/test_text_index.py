@@ -148,12 +148,12 @@ def test_rows_of_any_size_are_read_and_damaged_ones_reported(store: Store) -> No
     words = [b"w%06x" % number for number in range(MAX_PACKED_BYTES // 7)]
     store.add((1, b"small needle"))
     store.add(*((n + 2, b" ".join(words[n::9])) for n in range(9)))
-    heads = [head for (head,) in store.database.rows("SELECT substr(words, 1, 1) FROM text_words")]
-    assert heads == [b"x", b" "]
+    rows = store.database.rows("SELECT substr(words, 1, 1), id FROM text_words ORDER BY size")
+    assert [head for head, _ in rows] == [b"x", b" "]
     assert store.find("w000123") == {0x123 % 9 + 2}
     assert store.find("needle") == {1}
     with store.database.write():
-        store.database.run("UPDATE text_words SET words=zeroblob(9) WHERE id=1")
+        store.database.run("UPDATE text_words SET id=7, words=zeroblob(9) WHERE id=?", rows[0][1])
     with pytest.raises(CorruptStore):
         store.find("needle")
 
