@@ -55,7 +55,7 @@ class Dead(NamedTuple):
 
 
 class DeadQuery(NamedTuple):
-    """Where to look, and whether names that others may import count as used."""
+    """The file or folder to examine, and whether names that others may import count as used."""
 
     below: str = ""
     public: bool = False  # report exported definitions, too

@@ -40,7 +40,7 @@ class EarlierReceipt(NamedTuple):
     digest: str | None
     fingerprint: str
     label: str
-    named: bool  # the answer is about a tree asked for by its name: it never changes
+    named: bool  # the answer is about a named tree: it never changes
     footprint: ReadFootprint | None  # None: the answer may depend on the whole tree
 
 
@@ -50,7 +50,7 @@ class Change(NamedTuple):
     words: frozenset[int]
     lines: frozenset[int]
     importers: frozenset[str]  # where the path is new or gone: files whose imports may mean it
-    settles: bool  # it says how imports are resolved, or what is indexed
+    resolves: bool  # it says how imports are resolved, or what is indexed
     unread: bool  # a version of it cannot be read
 
 
@@ -117,7 +117,7 @@ class Rechecker:
     def _matters(self, path: str, what: TreeDifference, footprint: ReadFootprint) -> bool:
         """Return whether a change may change an answer."""
         change = self._change(path, what)
-        if change.settles or footprint.has(path):
+        if change.resolves or footprint.has(path):
             return True
         if path in footprint.edits and footprint.edits[path][1]:
             return True
@@ -139,16 +139,16 @@ class Rechecker:
         if not all(what):
             importers = frozenset(self._written.files_with(words_of_file(path)))
         name = path.rpartition("/")[2]
-        settles = name in _SETTINGS or is_policy_file(os.fsencode(path))
-        return Change(words, text_hashes(differing), importers, settles, None in texts)
+        resolves = name in _SETTINGS or is_policy_file(os.fsencode(path))
+        return Change(words, text_hashes(differing), importers, resolves, None in texts)
 
     def _text(self, path: str, oid: str) -> bytes | None:
         """Return the text of one version; None if it cannot be had."""
         if not oid:
             return b""
-        laid = self._view.overlay.files.get(os.fsencode(path))
-        if laid is not None and laid.oid == oid and laid.data is not None:
-            return laid.data[:MAX_TEXT_BYTES]
+        edited = self._view.overlay.files.get(os.fsencode(path))
+        if edited is not None and edited.oid == oid and edited.data is not None:
+            return edited.data[:MAX_TEXT_BYTES]
         found = read_blobs(self._view.worktree.root, [oid]).get(oid)
         return None if found is None else found[:MAX_TEXT_BYTES]
 
@@ -161,10 +161,10 @@ class Rechecker:
     ) -> dict[str, TreeDifference]:
         """Return what differs between then (a tree with edits) and now (a tree with an overlay)."""
         found = dict(tree)
-        laid = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.files.items()}
-        for path in edits.keys() | laid.keys():
+        edited = {os.fsdecode(p): f.oid if f else "" for p, f in self._view.overlay.files.items()}
+        for path in edits.keys() | edited.keys():
             committed = tree.get(path) or TreeDifference(*[self._committed(path)] * 2)
-            what = TreeDifference(edits.get(path, committed.then), laid.get(path, committed.now))
+            what = TreeDifference(edits.get(path, committed.then), edited.get(path, committed.now))
             found[path] = what
         return {path: what for path, what in found.items() if what.then != what.now}
 

@@ -32,9 +32,9 @@ MAX_POSSIBLE = 100
 """Possible places that an answer about callers lists."""
 
 
-def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None) -> CallGraphAnswer:
+def call_graph(view: TreeView, query: GraphQuery, memory: Memory | None = None) -> CallGraphAnswer:
     """Return nodes, edges and notes around the requested symbol, as an envelope."""
-    walk = Walk(Finder(view, memory), wanted)
+    walk = Walk(Finder(view, memory), query)
     roots = walk.roots()
     if len(roots) != 1:
         return _undecided(view, walk, roots)
@@ -43,8 +43,8 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     edges = sorted(walk.edges, key=CallEdge.order)
     fields: dict[str, Any] = {
         "root": safe_text(roots[0].id),
-        "direction": str(wanted.direction),
-        "depth": wanted.depth,
+        "direction": str(query.direction),
+        "depth": query.depth,
         "nodes": [_node_fields(node) for node in nodes],
         "edges": [_edge_fields(edge) for edge in edges],
         "nodeCount": len(nodes),
@@ -54,12 +54,12 @@ def call_graph(view: TreeView, wanted: GraphQuery, memory: Memory | None = None)
     files = {node.path for node in nodes} | {edge.path for edge in edges}
     fields |= layer_fields(coverage(walk.finder.project), map(os.fsencode, files))
     notes = [*walk.notes, *file_notes(walk.finder.project, files)]
-    fields |= note_fields(notes, files, {node.id for node in nodes}, wanted.note_limit)
+    fields |= note_fields(notes, files, {node.id for node in nodes}, query.note_limit)
     definition = roots[0].definition
-    if definition is not None and wanted.direction is not Direction.CALLEES:
+    if definition is not None and query.direction is not Direction.CALLEES:
         part = partition(walk.finder, [definition])
         fields |= part.fields(walk.finder.project, MAX_POSSIBLE)
-    receipt = walk.finder.project.receipt(wanted)
+    receipt = walk.finder.project.receipt(query)
     return cast("CallGraphAnswer", view.envelope(**fields) | {"receipt": receipt})
 
 
@@ -82,10 +82,10 @@ def _edge_fields(edge: CallEdge) -> dict[str, Any]:
 
 def _undecided(view: TreeView, walk: Walk, roots: list[CallNode]) -> CallGraphAnswer:
     """Return an answer, not an error, if no symbol or several symbols match."""
-    shown = roots[: walk.wanted.limit]
+    shown = roots[: walk.query.limit]
     status = "ambiguous" if roots else "not_found"
-    asked = safe_text(walk.wanted.asked)
-    message = f"{asked} is {len(roots)} symbols: name one" if roots else f"no symbol {asked}"
+    name = safe_text(walk.query.symbol)
+    message = f"{name} is {len(roots)} symbols: name one" if roots else f"no symbol {name}"
     fields = {"message": message, "candidates": [_node_fields(node) for node in shown]}
     return cast(
         "CallGraphAnswer",

@@ -292,8 +292,8 @@ class ValueFlow:
         """Return the functions and classes in a literal list or dict, under a key if given."""
         found: list[Definition] = []
         for text, where in self._containers(base, place.deeper()):
-            told = _under(text, key, place.source.language)
-            found += [f for item in told for f in self.values(item, where.deeper())]
+            items = _under(text, key, place.source.language)
+            found += [f for item in items for f in self.values(item, where.deeper())]
         flow = self._project.flow(place.source.path)
         for item in flow.items if flow and base.isidentifier() else ():
             if item.container == base and _same_key(item.key, key):
@@ -383,12 +383,12 @@ class ValueFlow:
         """Yield the expressions that a parameter receives at calls in the tree."""
         target, index = self._parameter(source, name, one)
         for site in self._finder.uses([target])[:MAX_SITES] if target else ():
-            told = self._argument(site.path, site.line, site.end_column, index, name)
+            text = self._argument(site.path, site.line, site.end_column, index, name)
             caller = self._project.source(site.path)
-            if site.use == Use.CALL and told and caller is not None:
+            if site.use == Use.CALL and text and caller is not None:
                 scope = site.enclosing.ordinal if site.enclosing else -1
                 at = self._project.offset(site.path, site.line, site.column)
-                yield told, ExpressionPlace(caller, scope, at, place.depth + 1)
+                yield text, ExpressionPlace(caller, scope, at, place.depth + 1)
 
     def _parameter(
         self, source: FileNames, name: str, one: Declaration

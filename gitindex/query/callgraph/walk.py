@@ -55,7 +55,7 @@ _MEANINGS = {
 class GraphQuery(NamedTuple):
     """Options of a call graph."""
 
-    asked: str  # NAME, A.NAME, PATH#NAME, FILE:LINE, or a file of the tree
+    symbol: str  # NAME, A.NAME, PATH#NAME, FILE:LINE, or a file of the tree
     direction: Direction = Direction.BOTH
     depth: int = 1
     limit: int = 100  # nodes
@@ -109,35 +109,35 @@ class GraphNote(NamedTuple):
 class Walk:
     """Collects the graph around one symbol."""
 
-    def __init__(self, finder: Finder, wanted: GraphQuery) -> None:
+    def __init__(self, finder: Finder, query: GraphQuery) -> None:
         self.finder = finder
-        self.wanted = wanted
+        self.query = query
         self.nodes: dict[str, CallNode] = {}
         self.edges: set[CallEdge] = set()
         self.notes: list[GraphNote] = []
         self.truncated = False
         self.flow = ValueFlow(finder)
-        self._limit = max(1, min(wanted.limit, MAX_NODES))
+        self._limit = max(1, min(query.limit, MAX_NODES))
         self._ids: dict[tuple[str, int], str] = {}
 
     def roots(self) -> list[CallNode]:
         """Return the requested node, or several to choose from."""
-        asked = self.wanted.asked
-        source = self.finder.project.source(asked)
+        symbol = self.query.symbol
+        source = self.finder.project.source(symbol)
         if source is not None:
             return [self._module(source)]
-        target = find_target(self.finder.binder, asked)
+        target = find_target(self.finder.binder, symbol)
         return [self.node(d) for d in _callable(target, self._is_overloaded)]
 
     def run(self, root: CallNode) -> None:
         """Collect everything within the depth."""
         self.nodes[root.id] = root
         directions = [Direction.CALLERS, Direction.CALLEES]
-        if self.wanted.direction is not Direction.BOTH:
-            directions = [self.wanted.direction]
+        if self.query.direction is not Direction.BOTH:
+            directions = [self.query.direction]
         for direction in directions:
             ring, seen = [root], {root.id}
-            for _ in range(max(1, min(self.wanted.depth, MAX_DEPTH))):
+            for _ in range(max(1, min(self.query.depth, MAX_DEPTH))):
                 ring = [
                     other
                     for node in sorted(ring, key=node_order)
@@ -251,9 +251,9 @@ class Walk:
         maybe = binder.candidates(source, meaning, place.name)
         if not is_drawn(source, meaning, place.name, maybe):
             any_of = f"any of {len(maybe)} definitions" if len(maybe) > 1 else maybe[0].qualified
-            told = f"{place.name} may be {any_of}"
+            detail = f"{place.name} may be {any_of}"
             self.notes.append(
-                GraphNote(source.path, "unresolved_receiver", node.id, place.line + 1, told)
+                GraphNote(source.path, "unresolved_receiver", node.id, place.line + 1, detail)
             )
             return
         for definition in maybe:

@@ -6,7 +6,6 @@ a file (a line, a definition, a signature, an import) by that text.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import Assumption, Direction
+from gitindex.languages.facts import Import
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.callgraph.answer import GraphQuery, call_graph
 from gitindex.query.claims.evidence import (
@@ -67,13 +67,6 @@ _RECEIVER = compile_later(r"^\((?:self|cls|&self|&mut self)(?:,|(?=\)))")
 _SEGMENTS = compile_later(r"[/:\\.]+")
 _SUFFIX = compile_later(r"\.(?:h|hh|hpp|js|cjs|mjs|jsx|ts|tsx|json|css|py|go|rs|java)$")
 _SPELLS_IMPORTS = frozenset({"python", "go", "java", "rust", "javascript", "typescript", "tsx"})
-_IMPORTS = (
-    "SELECT i.module, i.names, i.level, i.line FROM {imports} i"
-    " JOIN {live} l ON l.blob_id=i.blob_id WHERE l.path=?"
-)
-_LANGUAGE = (
-    "SELECT b.language, b.status FROM {live} l JOIN {blobs} b ON b.id=l.blob_id WHERE l.path=?"
-)
 
 Row = dict[str, Any]
 Known = frozenset[str]
@@ -373,15 +366,6 @@ def _is_below(path: str, below: str) -> bool:
     return below in ("", ".") or path == shown or path.startswith(f"{shown}/")
 
 
-class _Import(NamedTuple):
-    """An import as written; the line counts from 1."""
-
-    module: str
-    names: tuple[str, ...]
-    level: int
-    line: int
-
-
 def judge_line(tree: ClaimTree, path: str, number: str, text: str) -> ClaimVerdict:
     """Confirmed where the line contains the text, blanks apart; refuted where it does not."""
     if gone := tree.missing(path):
@@ -435,8 +419,8 @@ def judge_signature(tree: ClaimTree, name: str, text: str) -> ClaimVerdict:
     found = [d for d in tree.symbols(name) if d.kind in FUNCTIONS | TYPES]
     if not found or not text.strip():
         return ClaimVerdict(UNVERIFIABLE, f"{safe_text(name)} has no signature")
-    wanted = _bare(text)
-    fits = [d for d in found if wanted in _forms(d.signature, d.name)]
+    claimed = _bare(text)
+    fits = [d for d in found if claimed in _forms(d.signature, d.name)]
     rows = tuple(map(definition_row, (fits or found)[:3]))
     if _is_split(fits, found):
         why = f"{safe_text(name)} is {len(found)} symbols, and {len(fits)} fit: name one"
@@ -457,16 +441,13 @@ def judge_imports(tree: ClaimTree, path: str, module: str) -> ClaimVerdict:
     """Confirmed by an import of the module or of something in it; refuted where none can be."""
     if gone := tree.missing(path):
         return gone
-    tree.view.ensure_facts(paths=[os.fsencode(path)])
-    items = [
-        _Import(item, tuple(name for name, _ in json.loads(names)), level, line + 1)
-        for item, names, level, line in tree.view.rows(_IMPORTS, os.fsencode(path))
-    ]
+    source = tree.finder.project.source(path)
+    items = list(source.imports) if source else []
     if line := _imported_at(tree, path, items, module):
         return ClaimVerdict(CONFIRMED, "imported", (_line_row(tree, path, line),))
-    language, status = (tree.view.rows(_LANGUAGE, os.fsencode(path)) or [("", "")])[0]
-    assumes = _assumed(tree.flags(path)[1] & {"dynamic_import", "eval_exec"}, path)
-    if status != "parsed" or language not in _SPELLS_IMPORTS:
+    status, flags = tree.flags(path)
+    assumes = _assumed(flags & {"dynamic_import", "eval_exec"}, path)
+    if source is None or status != "parsed" or source.language not in _SPELLS_IMPORTS:
         return ClaimVerdict(UNVERIFIABLE, "its imports are not all known", (), assumes)
     last = _last(module)
     if not last or any(last in _parts_of(item) for item in items):
@@ -474,9 +455,9 @@ def judge_imports(tree: ClaimTree, path: str, module: str) -> ClaimVerdict:
     return ClaimVerdict(REFUTED, f"no import names {safe_text(last)}", (), assumes)
 
 
-def _imported_at(tree: ClaimTree, path: str, items: list[_Import], module: str) -> int:
+def _imported_at(tree: ClaimTree, path: str, items: list[Import], module: str) -> int:
     """Return the line of the import of a module, given by its name or as a file; 0: none is known."""
-    named = [item.line for item in items if _is_import(path, item, module)]
+    named = [item.line + 1 for item in items if _is_import(path, item, module)]
     if named or not tree.has(module):
         return named[0] if named else 0
     graph = call_graph(tree.view, GraphQuery(path, Direction.CALLEES, 1, 1_000), tree.memory)
@@ -485,28 +466,32 @@ def _imported_at(tree: ClaimTree, path: str, items: list[_Import], module: str) 
     return lines[0] if lines else 0
 
 
-def _is_import(path: str, item: _Import, module: str) -> bool:
+def _is_import(path: str, item: Import, module: str) -> bool:
     """Return whether an import statement imports the module, or something below it."""
     if item.level or item.module.startswith("."):
         return item.module == module or _is_relative(path, item, module)
     parts = _SEGMENTS.split(module)
-    stated = [item.module, *(f"{item.module}.{name}" for name in item.names if name != "*")]
+    stated = [item.module, *(f"{item.module}.{name}" for name in _taken(item) if name != "*")]
     return item.module == module or any(_SEGMENTS.split(s)[: len(parts)] == parts for s in stated)
 
 
-def _is_relative(path: str, item: _Import, module: str) -> bool:
+def _is_relative(path: str, item: Import, module: str) -> bool:
     """Return whether a relative import of Python names the module, whose full name may be longer."""
     folder = path.split("/")[:-1]
     if not path.endswith((".py", ".pyi")) or item.level > len(folder) + 1:
         return False
     base = folder[: len(folder) - item.level + 1]
     whole = ".".join([*base, *filter(None, [item.module])])
-    stated = [whole, *(f"{whole}.{name}" for name in item.names)]
+    stated = [whole, *(f"{whole}.{name}" for name in _taken(item))]
     return any(f".{one}".endswith(f".{module}") for one in stated)
 
 
-def _parts_of(item: _Import) -> list[str]:
-    return [*_SEGMENTS.split(_SUFFIX.sub("", item.module)), *item.names]
+def _parts_of(item: Import) -> list[str]:
+    return [*_SEGMENTS.split(_SUFFIX.sub("", item.module)), *_taken(item)]
+
+
+def _taken(item: Import) -> list[str]:
+    return [name for name, _ in item.names]
 
 
 def _last(module: str) -> str:
@@ -552,9 +537,9 @@ def _assumed(flags: set[str], path: str) -> tuple[dict[str, object], ...]:
     return tuple({"assumption": one, "places": 1, "first": shown} for one in named)
 
 
-def _stands_at(lines: list[str], wanted: list[str], at: int) -> bool:
-    here = lines[at : at + len(wanted)]
-    return len(here) == len(wanted) and all(w in h for w, h in zip(wanted, here, strict=True))
+def _stands_at(lines: list[str], quoted: list[str], at: int) -> bool:
+    here = lines[at : at + len(quoted)]
+    return len(here) == len(quoted) and all(w in h for w, h in zip(quoted, here, strict=True))
 
 
 def _squeezed(line: str) -> str:

@@ -95,12 +95,8 @@ class ClaimTree:
 
     def flags(self, path: str) -> tuple[str, set[str]]:
         """Return whether a file was parsed (its facts' status), and its ambiguity flags."""
-        rows = self.view.rows(
-            "SELECT b.status, b.flags FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
-            " WHERE l.path=?",
-            os.fsencode(path),
-        )
-        return (rows[0][0], set(filter(None, rows[0][1].split(",")))) if rows else ("", set())
+        source = self.finder.project.source(path)
+        return (source.origin.status, set(source.origin.flags)) if source else ("", set())
 
     def has(self, path: str) -> bool:
         """Return whether a path is a file of the tree."""

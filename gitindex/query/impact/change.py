@@ -27,8 +27,8 @@ from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})
 """Languages whose names nobody refers to as code."""
-MAX_LINES = 4_000
-"""Lines of a file beyond which comments count as code: comparing is quadratic."""
+MAX_COMPARED = 4_000_000
+"""Pairs of lines that are compared: the cost is quadratic. Beyond, all lines between equal ends differ."""
 _MARK = re.compile(rb"#|//|/\*|\*|--|\"|'|<!--|;|%|\{-|\(\*")
 """What may start a comment or a docstring, or a line inside of one."""
 _DOCSTRING = re.compile(rb"""[rRuU]?(\"\"\"|'''|"|')""")
@@ -126,10 +126,9 @@ class TreeChange:
     @cached_property
     def unread(self) -> dict[str, str]:
         """Changed files of the new tree that could not be examined, and why."""
-        laid = self.after.view.changed()
         found = {
             os.fsdecode(raw): "is too large"
-            for raw, file in laid.items()
+            for raw, file in self.after.view.changed().items()
             if file is not None and file.skip is SkipReason.OVERSIZE
         }
         for finder in (self.before, self.after):
@@ -166,17 +165,31 @@ class TreeChange:
         """Return both versions of a file, with spaces for comments and docstrings of differing lines."""
         projects = self.before.project, self.after.project
         texts = projects[0].text(path), projects[1].text(path)
-        lines = [text.split(b"\n") for text in texts]
-        if max(map(len, lines)) > MAX_LINES:
-            return texts
         changed: tuple[set[int], set[int]] = set(), set()
-        matcher = SequenceMatcher(None, lines[0], lines[1], False)
-        for tag, first, last, start, end in matcher.get_opcodes():
-            if tag != "equal":
-                changed[0].update(range(first, last))
-                changed[1].update(range(start, end))
+        for first, last, start, end in hunks(*(text.split(b"\n") for text in texts)):
+            changed[0].update(range(first, last))
+            changed[1].update(range(start, end))
         old, new = map(_without_comments, projects, (path, path), changed)
         return old, new
+
+
+def hunks(old: list[bytes], new: list[bytes]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where the lines of two texts differ: first and end in the old one, then in the new one."""
+    start = _equal_start(old, new)
+    end = _equal_start(old[start:][::-1], new[start:][::-1])
+    mine, theirs = old[start : len(old) - end], new[start : len(new) - end]
+    if len(mine) * len(theirs) > MAX_COMPARED:
+        yield start, len(old) - end, start, len(new) - end
+        return
+    for kind, *edges in SequenceMatcher(None, mine, theirs, False).get_opcodes():
+        if kind != "equal":
+            first, last, begin, stop = (edge + start for edge in edges)
+            yield first, last, begin, stop
+
+
+def _equal_start(old: list[bytes], new: list[bytes]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def counterparts(project: Project, definition: Definition) -> list[Definition]:

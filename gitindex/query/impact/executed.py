@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot, DiskFile
 from gitindex.base.path_kind import is_test
 from gitindex.git.interface import blob_id
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.impact.change import TreeChange
+from gitindex.query.impact.change import TreeChange, hunks
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import FileNames, enclosing
 from gitindex.store.coverage_data import MAX_BYTES, CoverageData, Executed, read_coverage
@@ -23,8 +22,6 @@ from gitindex.store.coverage_data import MAX_BYTES, CoverageData, Executed, read
 MAX_PATHS = 200
 """Changed files of one change that records are read for."""
 MAX_FOLDERS = 20
-MAX_COMPARED = 4_000_000
-"""Pairs of lines that are compared; beyond this, all lines between equal ends count as changed."""
 _NAME = b".coverage"
 
 Nodes = dict[str, dict[str, int]]
@@ -180,7 +177,7 @@ def _changed_lines(change: TreeChange, finder: Finder, path: str) -> tuple[set[i
     other_tree = change.after if finder is change.before else change.before
     other = other_tree.project.text(path).split(b"\n")
     lines: set[int] = set()
-    for first, last in _hunks(own, other):
+    for first, last, _, _ in hunks(own, other):
         lines.update(range(first + 1, last + 1))
         if first == last:  # only the other tree has lines here: those beside them
             lines.update((first, first + 1))
@@ -195,20 +192,3 @@ def _functions(source: FileNames | None, lines: set[int]) -> set[int]:
         if around is not None and around.kind in FUNCTIONS:
             found.update(range(around.line + 2, around.end_line + 2))
     return found
-
-
-def _hunks(own: list[bytes], other: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of lines that differ; equal lines at both ends are left out at once."""
-    start = 0
-    while start < min(len(own), len(other)) and own[start] == other[start]:
-        start += 1
-    end = 0
-    while end < min(len(own), len(other)) - start and own[-1 - end] == other[-1 - end]:
-        end += 1
-    mine, theirs = own[start : len(own) - end], other[start : len(other) - end]
-    if len(mine) * len(theirs) > MAX_COMPARED:
-        yield start, len(own) - end
-        return
-    for kind, first, last, _, _ in SequenceMatcher(None, mine, theirs, False).get_opcodes():
-        if kind != "equal":
-            yield first + start, last + start

@@ -344,7 +344,7 @@ class _CallerWalk:
     def _users(
         self, finder: Finder, definition: Definition, distance: int
     ) -> list[Definition] | None:
-        """Return the symbols that may run one; None if there are too many places to look at."""
+        """Return the symbols that may run one; None if there are too many places to examine."""
         project = finder.project
         if is_test(definition.path) and is_fixture(project, definition):
             return _fixture_users(project, definition)

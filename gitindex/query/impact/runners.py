@@ -162,8 +162,8 @@ class TestRunners:
         markers = _MARKERS.get(language, ())
         folders = self._projects_above(path.rpartition("/")[0], markers)
         if language == "python":
-            told = [folder for folder in folders if self._pytest_settings(folder).given]
-            folders = told or folders
+            configured = [folder for folder in folders if self._pytest_settings(folder).given]
+            folders = configured or folders
         return folders[0] if folders else ""
 
     def _projects_above(self, folder: str, markers: tuple[str, ...]) -> list[str]:

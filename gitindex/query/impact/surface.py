@@ -32,7 +32,7 @@ _VERSION = re.compile(
     r"""|<version>(\d[\w.+-]*)<|^(\d+(?:\.\w+)+)$"""
 )
 MAX_WITNESSES = 50
-"""Incompatible changes whose callers are looked for: each costs one search of its uses."""
+"""Incompatible changes whose callers are listed: each costs one search of its uses."""
 MAX_CALLERS = 5
 """Callers that are shown of one change: a report names some, and how many there are."""
 _PLAIN_NAME = re.compile(r"[a-z]+")
@@ -188,7 +188,7 @@ class _ModulePair:
         return SurfaceChange(new, language, kind, bool(why), why, old.signature, call)
 
     def _is_kept(self, name: str, symbol: Definition) -> bool:
-        """Return whether a name that is not listed any more is offered otherwise, or told with its class."""
+        """Return whether a name that is not listed any more is offered otherwise, or goes with its class."""
         outer = name.rpartition(".")[0]
         if outer:
             gone = outer in self._was and outer not in self._now

@@ -52,7 +52,7 @@ class Work(NamedTuple):
     said: frozenset[bytes]  # all words of the edited files
 
     def meets(self, other: Work) -> bool:
-        """Return whether a merge of the two has to be looked at."""
+        """Return whether a merge of the two has to be examined."""
         return not (
             self.places.isdisjoint(other.places)
             and (self.lost | self.changed).isdisjoint(other.said)
@@ -88,7 +88,7 @@ class RadarMemory:
 
 
 class RadarQuery(NamedTuple):
-    """Where to look: the worktrees of a repository, and branches that no worktree has."""
+    """What to compare: the worktrees of a repository, and branches that no worktree has."""
 
     worktree: Worktree
     path: str
@@ -132,7 +132,7 @@ def _sides(
 
 
 class _Radar:
-    """One look at all pairs; views of trees are opened when they are needed, and kept."""
+    """One comparison of all pairs; views of trees are opened when they are needed, and kept."""
 
     def __init__(
         self, query: RadarQuery, objects: Objects, memory: RadarMemory, stack: ExitStack
