@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from gitindex.base.worktree import find_worktree
-from gitindex.sharing.links import LinkedTree, crossings
+from gitindex.sharing.links import LinkedTree, crossings, origins
 from gitindex.view.tree import open_tree
 
 Place = tuple[str, int, str]  # file, line, name
@@ -93,7 +93,7 @@ def _compare(user: str, here: LinkedTree, root: str, there: LinkedTree) -> None:
     found = {
         (one.path, one.place.line + 1, name)
         for name in names
-        for one in crossings(here, there, name)
+        for one in crossings(origins(here, name), there, name)
     }
     right = found & expected.keys()
     print(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from functools import partial
 
 from gitindex.base.escape import counted, safe_text
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from gitindex.query.names.model import Definition
     from gitindex.questions.here import Here
     from gitindex.questions.table import Params, Question
     from gitindex.sharing.links import LinkedTree
@@ -28,64 +28,101 @@ def add_linked(question: Question, here: Here, params: Params, answer: Answer) -
     """Add the answer of each linked repository, or one line that says why it has none."""
     from gitindex.sharing.links import UNANSWERED, LinkedTree, read_links, why_unanswered
 
-    assert question.team is not None
-    kind, words = question.team(answer, params)
-    limit = params.get("limit") or 100
     rows: list[Answer] = []
     with here.tree() as view:
-        home = LinkedTree(view, here.memories.binding)
+        home = _Home(question, here, params, answer, LinkedTree(view, here.memories.binding))
         for root in read_links(here.worktree):
             row: Answer = {"repository": safe_text(os.path.basename(root)), "root": safe_text(root)}
             try:
-                with _open(here, home, root) as (other, tag):
-                    row |= {"tag": tag} if tag else {}
-                    if kind == "references":
-                        row |= _crossing(question, home, other, answer, words)
-                    else:
-                        row |= _asked_there(question, here, root, params | {"at": tag})
+                row |= home.ask(root)
             except UNANSWERED as error:
                 row["message"] = f"not asked: {row['root']}: {why_unanswered(error)}"
-            rows.append(row | {f: row[f][:limit] for f in PLACES if f in row})
+            rows.append(row)
     return answer | {"linked": rows}
 
 
-@contextmanager
-def _open(here: Here, home: LinkedTree, root: str) -> Iterator[tuple[LinkedTree, str]]:
-    """Open a linked repository: the files as they are, or the tag whose version a lock file here names."""
-    from gitindex.base.worktree import check_owner, find_worktree
-    from gitindex.sharing.links import LinkedTree, locked_tag
-    from gitindex.view.tree import NOW, TreeChoice, open_tree
+class _Home:
+    """One question here, to be asked in other repositories."""
 
-    worktree = find_worktree(root)
-    check_owner(worktree)
-    with open_tree(worktree, root, NOW, here.memories.facts) as view:
-        tag = locked_tag(home.view, LinkedTree(view))
+    def __init__(
+        self, question: Question, here: Here, params: Params, answer: Answer, tree: LinkedTree
+    ) -> None:
+        from gitindex.sharing.links import origins
+
+        assert question.team is not None
+        self._question, self._here, self._params, self._tree = question, here, params, tree
+        self._kind, words = question.team(answer, params)
+        self._limit = params.get("limit") or 100
+        self._targets = {(row["path"], row["line"]) for row in _targets(answer)}
+        names: dict[str, None] = {}
+        if self._kind == "references":
+            names = dict.fromkeys(word.rpartition("#")[2].rpartition(".")[2] for word in words)
+        self._origins = {name: list(origins(tree, name)) for name in names}
+
+    def ask(self, root: str) -> Answer:
+        """Return the answer of one repository; raises where there is none."""
+        from gitindex.base.worktree import check_owner, find_worktree
+        from gitindex.sharing.links import LinkedTree, locked_tag
+        from gitindex.view.tree import NOW, open_tree
+
+        worktree, memories = find_worktree(root), self._here.memories
+        check_owner(worktree)
+        with open_tree(worktree, root, NOW, memories.facts) as view:
+            other = LinkedTree(view, memories.binding)
+            used = self._kind != "references" or any(
+                map(other.declares, (one for listed in self._origins.values() for one in listed))
+            )
+            tag = locked_tag(self._tree.view, other) if used else ""
+            if self._kind == "references":
+                answer = self._crossing(other, root, tag)
+            else:
+                answer = self._asked_there(root, tag)
+        return answer | ({"tag": tag} if tag else {})
+
+    def _crossing(self, other: LinkedTree, root: str, tag: str) -> Answer:
+        """Return the uses there of what is defined here, and the definitions there that are used here."""
+        from gitindex.sharing.links import CALLS, LinkedTree, crossing_rows, crossings, origins
+        from gitindex.view.tree import TreeChoice, open_tree
+
+        uses = [
+            one
+            for name in self._origins
+            for one in crossings(origins(other, name), self._tree, name)
+            if not self._targets or _place(one.definition) in self._targets
+        ]
+        if self._question.name == "callers":
+            uses = [one for one in uses if one.place.use in CALLS]
+        rows = crossing_rows(other, uses)[: self._limit]
         if not tag:
-            yield LinkedTree(view, here.memories.binding), ""
-            return
-    with open_tree(worktree, root, TreeChoice(at=tag), here.memories.facts) as view:
-        yield LinkedTree(view, here.memories.binding), tag
+            return other.view.envelope(tier="package", references=rows, **self._used(other))
+        memories = self._here.memories
+        with open_tree(other.view.worktree, root, TreeChoice(at=tag), memories.facts) as view:
+            locked = LinkedTree(view, memories.binding)
+            return view.envelope(tier="package", references=rows, **self._used(locked))
+
+    def _used(self, other: LinkedTree) -> Answer:
+        """Return the definitions of another repository that are used here."""
+        from gitindex.sharing.links import crossings, definition_row
+
+        used = {
+            one.definition: definition_row(one.definition)
+            for name, listed in self._origins.items()
+            for one in crossings(listed, other, name)
+        }
+        return {"definitions": [*used.values()][: self._limit]}
+
+    def _asked_there(self, root: str, tag: str) -> Answer:
+        from gitindex.questions.here import Here
+        from gitindex.view.tree import TreeChoice
+
+        there = Here(root, TreeChoice(at=tag), self._here.memories)
+        there.agent = self._here.agent
+        params = self._params | {"at": tag, "path": root, "below": ""}
+        return dict(self._question.ask(there, params))
 
 
-def _crossing(
-    question: Question, home: LinkedTree, other: LinkedTree, answer: Answer, names: list[str]
-) -> Answer:
-    """Return the uses there of what is defined here, and the definitions there that are used here."""
-    from gitindex.sharing.links import CALLS, crossing_rows, crossings, definition_row
-
-    targets = {(row["path"], row["line"]) for row in _targets(answer)}
-    uses, used = [], {}
-    for name in dict.fromkeys(word.rpartition("#")[2].rpartition(".")[2] for word in names):
-        for one in crossings(other, home, name):
-            place = (safe_text(one.definition.path), one.definition.line + 1)
-            if not targets or place in targets:
-                uses.append(one)
-        for one in crossings(home, other, name):
-            used[one.definition] = definition_row(one.definition)
-    if question.name == "callers":
-        uses = [one for one in uses if one.place.use in CALLS]
-    rows = crossing_rows(other, uses)
-    return other.view.envelope(tier="package", references=rows, definitions=[*used.values()])
+def _place(definition: Definition) -> tuple[str, int]:
+    return safe_text(definition.path), definition.line + 1
 
 
 def _targets(answer: Answer) -> list[Answer]:
@@ -94,15 +131,6 @@ def _targets(answer: Answer) -> list[Answer]:
         return [node for node in answer["nodes"] if node["id"] == answer["root"]]
     rows: list[Answer] = answer.get("definitions", [])
     return rows
-
-
-def _asked_there(question: Question, here: Here, root: str, params: Params) -> Answer:
-    from gitindex.questions.here import Here
-    from gitindex.view.tree import TreeChoice
-
-    there = Here(root, TreeChoice(at=params["at"]), here.memories)
-    there.agent = here.agent
-    return dict(question.ask(there, params | {"path": root, "below": ""}))
 
 
 def has_linked(question: Question, answer: Mapping[str, Any]) -> bool:

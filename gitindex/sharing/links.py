@@ -107,6 +107,16 @@ class Package(NamedTuple):
     folder: str
 
 
+class NameOrigin(NamedTuple):
+    """A place that takes a name from a module which is not of its own repository."""
+
+    path: str
+    place: Occurrence
+    language: str
+    module: str
+    names: list[str]  # in the module: a name, or a class and its member
+
+
 class LinkedTree:
     """One tree, its packages, and the names in it."""
 
@@ -125,14 +135,23 @@ class LinkedTree:
         commit = self.view.overlay.commit or self.view.overlay.tree
         return [Package(*row) for row in packages_of(self.view.worktree, commit)]
 
-    def find(self, language: str, module: str, names: list[str]) -> list[Definition]:
+    def declares(self, origin: NameOrigin) -> bool:
+        """Return whether an import of another repository may name a package of this one."""
+        return origin.language not in _ECOSYSTEMS or bool(self._packages_of(origin))
+
+    def find(self, origin: NameOrigin) -> list[Definition]:
         """Return what an import of another repository names here; empty if that is none of ours."""
-        for package in self.packages if language in _ECOSYSTEMS else ():
-            if package.ecosystem == _ECOSYSTEMS[language] and _is_of(package, module, language):
-                home, inside = _inside(package, module, language, self._main(package))
-                if found := self._find(home, language, inside, names):
-                    return found
+        _, _, language, module, names = origin
+        for package in self._packages_of(origin):
+            home, inside = _inside(package, module, language, self._main(package))
+            if definitions := self._find(home, language, inside, names):
+                return definitions
         return [] if language in _ECOSYSTEMS else self._find("", language, module, names)
+
+    def _packages_of(self, origin: NameOrigin) -> list[Package]:
+        ecosystem = _ECOSYSTEMS.get(origin.language)
+        same = (package for package in self.packages if package.ecosystem == ecosystem)
+        return [p for p in same if _is_of(p, origin.module, origin.language)]
 
     def _find(self, home: str, language: str, module: str, names: list[str]) -> list[Definition]:
         """Return the definitions behind `module.name.member`, through re-exports and submodules."""
@@ -189,11 +208,11 @@ class Crossing(NamedTuple):
     definition: Definition
 
 
-def crossings(user: LinkedTree, definer: LinkedTree, name: str) -> Iterator[Crossing]:
-    """Yield the places of one tree that use definitions of a name in another."""
+def origins(user: LinkedTree, name: str) -> Iterator[NameOrigin]:
+    """Yield the places of a tree, under any alias, that take a name from another repository."""
     project = user.finder.project
     places = dict(project.places(name))
-    for source in project.importing_name(name):  # under another name
+    for source in project.importing_name(name):
         aliases = {local for i in source.imports for there, local in i.names if there == name}
         for alias in aliases - {name}:
             more = project.places(alias, [source.path]).get(source.path, [])
@@ -201,10 +220,16 @@ def crossings(user: LinkedTree, definer: LinkedTree, name: str) -> Iterator[Cros
     project.load(places)
     for source in filter(None, map(project.source, places)):
         for place in places[source.path]:
-            origin = _origin(user.finder, source, place)
-            for definition in definer.find(source.language, *origin) if origin else ():
-                if definition.name == name:
-                    yield Crossing(source.path, place, definition)
+            if origin := _origin(user.finder, source, place):
+                yield NameOrigin(source.path, place, source.language, *origin)
+
+
+def crossings(places: Iterable[NameOrigin], definer: LinkedTree, name: str) -> Iterator[Crossing]:
+    """Yield the definitions of a name in another tree that some places use."""
+    for origin in places:
+        for definition in definer.find(origin) if definer.declares(origin) else ():
+            if definition.name == name:
+                yield Crossing(origin.path, origin.place, definition)
 
 
 def _origin(user: Finder, source: FileNames, place: Occurrence) -> tuple[str, list[str]] | None:

@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1120,
     "mcp": 1238,
     "questions": 5337,
-    "query": 19410,
+    "query": 19384,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 3041,  # links: questions over several local repositories
