@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1120,
     "mcp": 1238,
     "questions": 5337,
-    "query": 19384,
+    "query": 19383,
     "refresh": 3980,
     "semantic": 2752,
     "sharing": 3041,  # links: questions over several local repositories
