@@ -124,6 +124,8 @@ def explain(language: str, item: Definition) -> str:
         return "attribute set in __init__"
     if language == "java" and item.scope == "record":
         return "component of a record"
+    if language == "rust" and item.text == item.name:
+        return "item in the text of a macro"
     if language == "rust" and item.scope in ("enum", "union"):
         return "field of a variant or a union"
     if language in ("c", "cpp") and re.match(r"[A-Z][A-Z0-9_]+\s*\(", item.text):
