@@ -89,13 +89,6 @@ def last_tag(worktree: Worktree) -> str:
     return os.fsdecode(found.output.strip())
 
 
-def has_tag(worktree: Worktree) -> bool:
-    """Is there a release to compare with?"""
-    from gitindex.git.command import try_git
-
-    return not try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD").returncode
-
-
 def excused_changes(
     params: Params, change: TreeChange, found: list[SurfaceChange]
 ) -> set[SurfaceChange]:

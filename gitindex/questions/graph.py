@@ -118,7 +118,6 @@ def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
     return "references", [last_name(params["symbol"])]
 
 
-DIRECTIONS = ("both", "callers", "callees")
 DIRECTION = choice("--direction", "direction", "both callers callees", wire=BARE)
 FORM = choice("--format -f", "form", "text json dot mermaid svg")
 DEPTH = number("--depth -d", "depth", "Steps to follow.", 1, 1, 10, wire=BARE)

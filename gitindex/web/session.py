@@ -99,6 +99,7 @@ class PageHere(Here):
     ) -> None:
         super().__init__(session.worktree.root, choice, memories, session.worktree)
         self._session, self._stack = session, stack
+        self.kept = session.kept
         self._view: TreeView | None = None
 
     def ask(self, question: Question, **params: Any) -> Answer:
@@ -135,6 +136,7 @@ class WebSession:
         self.highlighter = Highlighter()
         self.hook_cost: dict[str, float] | None = None
         self.asked_at = 0.0
+        self.kept: dict[str, Any] = {}  # by questions, for their next time
         self._facts = FactsMemory()
         self._made: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._naming = threading.Lock()
@@ -163,6 +165,7 @@ class WebSession:
         with self._naming, self._making:
             self.names, self.lexical = Memory(), SearchMemory()
             self._facts = FactsMemory()
+            self.kept.clear()
             self._made.clear()
             self.highlighter.close()
             _give_back()

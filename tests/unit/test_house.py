@@ -36,7 +36,7 @@ LINES = {
     "sharing": 3041,  # links: questions over several local repositories
     "store": 5630,
     "view": 1339,
-    "web": 3673,
+    "web": 3810,  # radar as a matrix, a box for claims, what a commit did
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 4

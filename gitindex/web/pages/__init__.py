@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitindex.web.pages.checks import CLAIMS, RADAR
 from gitindex.web.pages.file import FILE, HISTORY
 from gitindex.web.pages.health import HEALTH, HOOK
 from gitindex.web.pages.home import CENTRAL_PAGE
@@ -26,5 +27,7 @@ _ALL = (
     REACH,
     HOOK,
     CENTRAL_PAGE,
+    CLAIMS,
+    RADAR,
 )
 PAGES: dict[str, WebPage] = {page.name: page for page in _ALL}

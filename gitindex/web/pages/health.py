@@ -22,6 +22,12 @@ def _answer(session: WebSession, _request: WebQuestion) -> Answer:
 def _render(_request: WebQuestion, answer: Answer) -> Html:
     return join(
         element("h1", "Health", class_="crumbs"),
+        element(
+            "p",
+            element("a", "radar: does the work in all worktrees fit together?", href="/radar"),
+            element("a", "claims: is a statement about the code true?", href="/claims"),
+            class_="notes",
+        ),
         element("div", _tiles(answer), class_="tiles"),
         element(
             "section",

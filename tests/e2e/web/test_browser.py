@@ -54,6 +54,8 @@ MORE_PAGES = {
     "focus": "/map?focus=lib/util.py",
     "compared": "/time?base=HEAD~1",
     "missing": "/file/nope.py",
+    "claims": "/claims?claims=no_callers(helper)",
+    "radar": "/radar",
 }
 AXE = ("axe-core@4.10.3",)
 
@@ -585,6 +587,42 @@ def test_health_shows_jobs_sizes_and_what_is_skipped(visit: Visitor) -> None:
     expect(page.locator("main")).to_contain_text("1 secret")
     expect(page.locator("#hook")).to_contain_text("p99")
     visit.shoot("health")
+
+
+def test_claims_are_checked_and_evidence_is_a_link(visit: Visitor) -> None:
+    page = visit.open("/claims")
+    page.fill("#claims", "no_callers(helper)\ndefines(lib/util.py, helper)")
+    page.get_by_role("button", name="check", exact=True).click()
+    expect(page.locator(".verdict")).to_have_count(2)
+    expect(page.locator(".verdict.refuted h2")).to_contain_text("no_callers(helper)")
+    expect(page.locator(".verdict.confirmed h2")).to_contain_text("defines(lib/util.py, helper)")
+    page.locator(".verdict.refuted .place").first.click()
+    page.wait_for_url("**/file/**")
+    page = visit.open("/claims?claims=%3Cscript%3Ealert(1)%3C/script%3E")
+    expect(page.locator(".empty h1")).to_have_text("invalid request")
+    visit.problems.clear()  # the browser names the status 400 of a refusal
+
+
+def test_radar_compares_worktrees_in_a_table(visit: Visitor, project: Repo) -> None:
+    page = visit.open("/radar")
+    expect(page.locator(".empty")).to_contain_text("only one line of work")
+    visit.problems.clear()  # the browser names the status 400 of a refusal
+    files = {
+        "<b>other": ("lib/util.py", "def helped(value):\n    return value\n"),
+        "user": ("more.py", "from lib.util import helper\n\nhelper(3)\n"),
+    }
+    trees = {name: project.path.parent / name for name in files}
+    for name, (path, text) in files.items():
+        project.git("worktree", "add", "-q", "--detach", str(trees[name]))
+        (trees[name] / path).write_text(text)
+    try:
+        page = visit.open("/radar")
+        expect(page.locator(".radar td.bad").first).to_have_text("breaks")
+        expect(page.locator("pre")).to_contain_text("`helper` is gone from lib/util.py")
+        assert page.locator(".radar b").count() == 0
+    finally:
+        for tree in trees.values():
+            project.git("worktree", "remove", "--force", str(tree))
 
 
 def test_a_question_mark_shows_the_keys(visit: Visitor) -> None:
