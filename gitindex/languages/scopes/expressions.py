@@ -7,15 +7,28 @@ and casts. For any other form the reply is None, and nothing is proven by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gitindex.languages.scopes.model import LISTED, LITERAL, NAMED, OTHER, POINTER, STRUCT
+from gitindex.languages.scopes.model import (
+    LISTED,
+    LITERAL,
+    MEMBERLESS,
+    NAMED,
+    NOTHING,
+    OTHER,
+    POINTER,
+    STRUCT,
+    UNION,
+)
+from gitindex.languages.syntax.parser import parse_tree
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-Row = list[object]  # offset, form, the dotted name or the row of what is inside
+Row = list[
+    Any
+]  # a type: offset, form, dotted name, rows inside of it; or a link: name, called, load
 
 _NAMES = frozenset(
     {
@@ -64,7 +77,7 @@ def read_type(node: Node, name: Node | None = None) -> Row | None:
         many = around.type.startswith("variadic") or (
             around.parent is not None and around.parent.type == "spread_parameter"
         )
-        told = [node.start_byte, LISTED, told] if many else told
+        told = [node.start_byte, LISTED, "", told] if many else told
     return told
 
 
@@ -94,9 +107,9 @@ def visible_from(target: Node, how: str, language: str) -> int:
 
 def named_type(node: Node | None) -> str:
     """Return the dotted name of a type or of what it points to; empty for any other type."""
-    told = _type(node) if node is not None else [0, OTHER, ""]
-    while told[1] == POINTER and isinstance(told[2], list):
-        told = told[2]
+    told: Row = _type(node) if node is not None else [0, OTHER, ""]
+    while told[1] == POINTER:
+        told = told[3]
     return str(told[2]) if told[1] == NAMED else ""
 
 
@@ -113,7 +126,7 @@ def _type(node: Node) -> Row:
     if node.has_error:
         return [at, OTHER, ""]
     if kind in _POINTING and (pointed := _pointed(node)) is not None:
-        return [at, POINTER, _type(pointed)]
+        return [at, POINTER, "", _type(pointed)]
     if kind in _NAMES or kind in TYPE_NAMES:
         return [at, NAMED, ".".join(_names(node))]
     if kind in _AROUND:
@@ -126,7 +139,7 @@ def _unnamed(node: Node) -> Row:
     at, inner = node.start_byte, node.child_by_field_name(ELEMENTS.get(node.type, "_"))
     if inner is not None:
         sizes = node.child_by_field_name("dimensions")  # of Java
-        return _listed(_type(inner), sizes) if sizes else [at, LISTED, _type(inner)]
+        return _listed(_type(inner), sizes) if sizes else [at, LISTED, "", _type(inner)]
     return [at, STRUCT if node.type == "struct_type" and is_plain(node) else OTHER, ""]
 
 
@@ -148,7 +161,7 @@ def _is_type(kind: str) -> bool:
 def _listed(told: Row, sizes: Node | None) -> Row:
     """Return an array of a type of Java, with as many dimensions as there are brackets."""
     for child in sizes.children if sizes is not None else ():
-        told = [told[0], LISTED, told] if child.type == "[" else told
+        told = [told[0], LISTED, "", told] if child.type == "[" else told
     return told
 
 
@@ -158,6 +171,74 @@ def _names(node: Node) -> list[str]:
         return [(node.text or b"").decode("utf-8", "replace")]
     inside = (c for c in node.named_children if c.type in _NAMES or c.type in TYPE_NAMES)
     return [name for child in inside for name in _names(child)]
+
+
+_ANNOTATED = frozenset({"type", "type_annotation", "readonly_type", "parenthesized_type"})
+"""Nodes of Python and TypeScript around a type."""
+_ALTERNATIVES = frozenset({"union_type", "binary_operator", "tuple"})
+"""Types of which a value has one; a tuple of classes is what `except` names."""
+_NO_MEMBERS = frozenset(
+    {
+        *("none", "literal_type", "function_type", "object_type", "template_literal_type"),
+        *("predefined_type", "constructor_type"),
+    }
+)
+"""Literals, functions and what has no members."""
+_GENERIC = frozenset({"generic_type", "subscript", "tuple_type"})
+_MEMBERLESS_WORDS = {
+    **dict.fromkeys((b"None", b"null", b"undefined", b"void"), NOTHING),
+    **dict.fromkeys((b"any", b"unknown", b"object"), OTHER),
+}
+
+
+def read_annotation(node: Node, depth: int = 0) -> Row:
+    """Return a type of Python or TypeScript; one in a string stands where the string does."""
+    at, kind = node.start_byte, node.type
+    inner = [child for child in node.named_children if child.type != "comment"]
+    if node.has_error or depth > MAX_PARTS or (kind in _ANNOTATED and not inner):
+        return [at, OTHER, ""]
+    if kind in _ANNOTATED:
+        return read_annotation(inner[0], depth)
+    if kind in _ALTERNATIVES:
+        return [at, UNION, "", *(read_annotation(one, depth + 1) for one in inner)]
+    if kind in _NO_MEMBERS:
+        return [at, _MEMBERLESS_WORDS.get(node.text or b"", MEMBERLESS), ""]
+    if kind == "array_type":
+        return [at, LISTED, "", read_annotation(inner[0], depth + 1)]
+    if kind in _GENERIC:
+        return _generic(node, inner, depth)
+    if kind == "string":
+        return _quoted(node, depth)
+    parts = _parts(node, MAX_PARTS) if kind != "this_type" else [["this", False, ""]]
+    plain = parts is not None and not any(called for _, called, _ in parts)
+    name = ".".join(str(part[0]) for part in parts) if parts is not None and plain else ""
+    return [at, NAMED if name else OTHER, name]
+
+
+def _generic(node: Node, inner: list[Node], depth: int) -> Row:
+    """Return a type with arguments: `List[T]`, `Promise<T>`, `[A, B]`."""
+    if node.type == "tuple_type":
+        told, given = [node.start_byte, NAMED, "tuple"], inner
+    else:
+        told, given = read_annotation(inner[0], depth + 1), inner[1:]
+    if given and given[0].type in ("type_parameter", "type_arguments"):
+        given = given[0].named_children
+    return [*told[:3], *(read_annotation(one, depth + 1) for one in given)]
+
+
+def _quoted(node: Node, depth: int) -> Row:
+    """Return the type that an annotation of Python names in a string."""
+    texts = [child.text or b"" for child in node.named_children if child.type == "string_content"]
+    tree = parse_tree(texts[0], "python") if len(texts) == 1 else None
+    inner = tree.named_children[0].named_children if tree and tree.named_child_count == 1 else []
+    told = read_annotation(inner[0], depth + 1) if inner else [0, OTHER, ""]
+    return _placed(told, node.start_byte)
+
+
+def _placed(row: Row, at: int) -> Row:
+    """Return a type, and what is inside of it, at one place."""
+    _, form, name, *inner = row
+    return [at, form, name, *(_placed(one, at) for one in inner)]
 
 
 UNNAMED = "struct{"
@@ -234,7 +315,7 @@ NAMES = frozenset(
         *("property_identifier", "private_property_identifier", "this", "super", "base", "self"),
         *("simple_identifier", "namespace_identifier", "name", "variable_name", "relative_scope"),
         *("self_expression", "super_expression", "this_expression", "crate", "constant"),
-        *("alias", "module_path", "module"),
+        *("alias", "module_path", "module", "shorthand_property_identifier", "import"),
     }
 )
 MEMBERS = frozenset(
@@ -271,7 +352,12 @@ _LITERAL_FORMS = frozenset(
     }
 )
 _CASTS = ("as_expression", "type_cast_expression")
-SAME = frozenset({"parenthesized_expression", "non_null_expression", "try_expression"})
+SAME = frozenset(
+    {
+        *("parenthesized_expression", "non_null_expression", "try_expression"),
+        *("await", "await_expression"),
+    }
+)
 """Forms that stand for what is inside."""
 _ARGUMENTS = ("argument_list", "arguments", "value_arguments", "call_suffix")
 
@@ -292,6 +378,16 @@ def _parts(node: Node, left: int) -> list[Row] | None:
         return [[name, False, ""] for name in named_type(node).split(".") if name] or None
     reader = _READERS.get(kind)
     return reader(node, left) if reader is not None else None
+
+
+_CHOICES = frozenset({"boolean_operator", "conditional_expression", "binary_expression"})
+
+
+def first_choice(node: Node) -> Node | None:
+    """Return the first value that `a or b`, `a if b else c` or `a ?? b` may have; None for others."""
+    operator = node.child_by_field_name("operator")
+    known = operator is None or operator.type in ("or", "and", "||", "&&", "??")
+    return node.named_children[0] if node.type in _CHOICES and known else None
 
 
 def _same(node: Node, left: int) -> list[Row] | None:
@@ -345,7 +441,7 @@ def _call_load(node: Node, name: str, given: list[Node]) -> str | None:
     """Return the module or type that a call loads; None where its result is not known."""
     if name == "super" and node.type == "call" and given:
         return None  # the class is given
-    if name in ("require", "new") and node.type == "call_expression":
+    if name in ("require", "import", "new") and node.type == "call_expression":
         return (_loaded(given[0], name) if len(given) == 1 else "") or None
     return ""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gitindex.languages.scopes.expressions import read_parts
-from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE
+from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, LITERAL
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,22 +46,12 @@ def _either(node: Node) -> list[Node]:
     return [found for child in node.named_children for found in _either(child)]
 
 
-MAX_CHAIN = 300
-"""Most bytes of a value that is read as a name or a chain."""
-_CHAINS = frozenset(
-    {
-        "identifier",
-        "member_expression",
-        "call_expression",
-        "await_expression",
-        "property_identifier",
-    }
-)
-
-Row = list[object]  # exported name, offset of the name, the local name or chain
+Export = tuple[
+    str, int, list[Any] | None
+]  # exported name, offset of the name, the chain it stands for
 
 
-def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
+def read_exports(captures: dict[str, list[Node]]) -> Iterator[Export]:
     """Yield the exports of one match of the query."""
     for node in captures.get("export.name", ()):
         yield _row(_text(node), node, captures["value"][0])
@@ -73,10 +63,10 @@ def read_exports(captures: dict[str, list[Node]]) -> Iterator[Row]:
         if value.type == "object":
             yield from _members(value)
     for node in captures.get("export.open", ()):
-        yield [EXPORTED_MORE, node.start_byte, ""]
+        yield EXPORTED_MORE, node.start_byte, None
 
 
-def _members(node: Node) -> Iterator[Row]:
+def _members(node: Node) -> Iterator[Export]:
     """Yield each entry of `{ a, b: c, d() {} }` as a member of the module."""
     for child in node.named_children:
         name, value = child, child
@@ -86,15 +76,15 @@ def _members(node: Node) -> Iterator[Row]:
         elif child.type == "method_definition":
             name = child.child_by_field_name("name") or child
         elif child.type == "spread_element":
-            yield [EXPORTED_MORE, child.start_byte, ""]
+            yield EXPORTED_MORE, child.start_byte, None
             continue
         elif child.type != "shorthand_property_identifier":
             continue
-        yield [_text(name), name.start_byte, _chain(value)]
+        yield _text(name), name.start_byte, _chain(value)
 
 
-def _row(name: str, at: Node, value: Node) -> Row:
-    return [name, at.start_byte, _chain(_assigned(value))]
+def _row(name: str, at: Node, value: Node) -> Export:
+    return name, at.start_byte, _chain(_assigned(value))
 
 
 def _assigned(node: Node) -> Node:
@@ -107,12 +97,11 @@ def _assigned(node: Node) -> Node:
     return node
 
 
-def _chain(node: Node) -> str:
-    """Return a name, or a chain of members and calls; empty for anything else."""
-    known = node.type in _CHAINS or node.type == "shorthand_property_identifier"
-    return _text(node) if known or node.type == "type_identifier" else ""
+def _chain(node: Node) -> list[Any] | None:
+    """Return a name, or a chain of members and calls; None for anything else."""
+    parts = read_parts(node)
+    return parts if parts and parts[0][0] != LITERAL else None
 
 
 def _text(node: Node) -> str:
-    raw = (node.text or b"")[: MAX_CHAIN + 1]
-    return raw.decode("utf-8", "replace").strip("\"'") if len(raw) <= MAX_CHAIN else ""
+    return (node.text or b"").decode("utf-8", "replace").strip("\"'")

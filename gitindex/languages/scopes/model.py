@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from gitindex.languages.scopes.packed import ScopesReader, plain_links, read_links
 
-WHOLE, EACH = -1, -2
-"""What of a value a name takes: all of it, each element; or the n-th item."""
+WHOLE, EACH, EITHER = -1, -2, -3
+"""What of a value a name takes: all of it, each element, the first of alternatives; or the n-th item."""
 
 
 LITERAL = '"'
@@ -26,8 +26,9 @@ class Part(NamedTuple):
     load: str = ""  # the module in `require('…')` or `import('…')`; the type in `new(…)`
 
 
-NAMED, POINTER, LISTED, STRUCT, OTHER = range(5)
-"""Forms of types: a name, a pointer, elements, a Go struct without embedded fields, any other."""
+NAMED, POINTER, LISTED, STRUCT, OTHER, UNION, MEMBERLESS, NOTHING = range(8)
+"""Forms of types: a name, a pointer, elements, a Go struct without embedded fields, any other; one of
+several, a literal or a function, which have no members of ours, and none."""
 
 
 class DeclaredType(NamedTuple):
@@ -36,11 +37,15 @@ class DeclaredType(NamedTuple):
     at: int  # where it stands
     form: int
     parts: tuple[Part, ...] = ()  # of a named type
-    inner: DeclaredType | None = None  # what a pointer points to, the type of elements
+    inner: tuple[
+        DeclaredType, ...
+    ] = ()  # what a pointer points to, elements, arguments, alternatives
 
     def target(self) -> DeclaredType:
-        """Return what a pointer leads to; any other type as it is."""
-        return self.inner.target() if self.form == POINTER and self.inner else self
+        """Return what a pointer leads to, and the one alternative to nothing; others as they are."""
+        inner = [one for one in self.inner if one.form != NOTHING]
+        single = self.form == POINTER or (self.form == UNION and len(inner) == 1)
+        return inner[0].target() if single and inner else self._replace(inner=tuple(inner))
 
     def has_no_name(self) -> bool:
         """Return whether its members are not those of a type with a name."""
@@ -50,11 +55,11 @@ class DeclaredType(NamedTuple):
 class Bound(NamedTuple):
     """How a name gets its value: by its type, or from an expression or a part of it."""
 
-    annotation: str = ""
-    value: str = ""
+    value: str = ""  # as text
     pick: int = WHOLE  # or each element, or the n-th of a tuple
     parts: tuple[Part, ...] = ()  # the value as a chain of the tree; empty for any other value
-    type: DeclaredType | None = None  # in NOMINAL languages, which have no annotation
+    type: DeclaredType | None = None
+    either: bool = False  # the value is one of several, and the chain the first of them
 
 
 def to_parts(rows: Any) -> tuple[Part, ...]:
@@ -62,13 +67,10 @@ def to_parts(rows: Any) -> tuple[Part, ...]:
     return tuple(Part(*row) for row in rows or ())
 
 
-def to_type(row: Any, base: int) -> DeclaredType | None:
+def to_type(row: Any, base: int) -> DeclaredType:
     """Return the declared type of a payload, which stands at an offset."""
-    if row is None:
-        return None
-    at, form, told = row
-    inner = to_type(told, base) if isinstance(told, list) else None
-    return DeclaredType(base + at, form, () if inner else dotted(told), inner)
+    at, form, name, *inner = row
+    return DeclaredType(base + at, form, dotted(name), tuple(to_type(one, base) for one in inner))
 
 
 def dotted(name: str) -> tuple[Part, ...]:
@@ -201,11 +203,8 @@ class Declaration(NamedTuple):
     scope: int
     kind: str  # the last word of its capture: param, var, function, class, import, …
     start: int  # where its visibility starts, in languages where that matters
-    annotation: tuple[int, int]
     value: tuple[int, int]
-    pick: int
-    parts: tuple[Part, ...]
-    type: DeclaredType | None
+    bound: Bound
 
 
 class _Declared:
@@ -235,8 +234,7 @@ class Assigned(NamedTuple):
 
     offset: int
     object: str
-    annotation: tuple[int, int]
-    value: tuple[int, int]
+    bound: Bound
 
 
 class _NameAt(NamedTuple):
@@ -265,7 +263,7 @@ class FileScopes:
         )
         self.ranges = [TextRange(*row) for row in nest_ranges(len(data), spans)]
         self._starts = [scope.start for scope in self.ranges]
-        self._rows = told.numbered(words, 13, 3)
+        self._rows = told.numbered(words, 11, 3)
         self._receivers = dict(zip(*told.columns(2), strict=True))
         self._given = dict(zip(*told.columns(2), strict=True))
         taken = told.numbered(chains)
@@ -276,7 +274,7 @@ class FileScopes:
         bases = told.numbered(chains)
         decorators, literals = told.numbered(words), told.numbered(words)
         self._typed = {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
-        self._assigned = told.rows(8)
+        self._assigned = told.rows(10)
         self._defaults = {self.scope_at(at): (at, at + size) for at, size in told.rows(2)}
         partial, moved, exports = told.rest
         self.partial = bool(partial)
@@ -299,9 +297,11 @@ class FileScopes:
     def _read_rest(self, moved: Any, exports: Any) -> None:
         """Keep which names are `global` or `nonlocal`, and the exports of ECMAScript."""
         self._moved = {(scope, name): how for scope, name, how in moved}
-        self.exports: dict[str, str] = {name: value for name, _, value in exports}
-        """Exported names that differ from the local name, each with its local name or chain."""
-        self.exported_at = frozenset(at for name, at, value in exports if name != value)
+        self.exports = {name: self._chain(chain) for name, _, chain in exports}
+        """Exported names that differ from the local name, each with what it stands for as a chain."""
+        self.exported_at = frozenset(
+            at for name, at, chain in exports if self._chains[chain] != name
+        )
 
     def _read_heads(self, bases: _Rows, decorators: _Rows) -> None:
         """Keep what the heads of classes and functions say."""
@@ -327,14 +327,21 @@ class FileScopes:
     def assigned(self) -> dict[str, list[Assigned]]:
         """Assignments to attributes, by their names."""
         found: dict[str, list[Assigned]] = {}
-        for at, size, owner, length, *rest in self._assigned:
-            annotation, value = _spans(at, *rest)
-            said = (
-                self._text((at + owner, at + owner + min(length, MAX_OWNER))) if length else "this"
-            )
-            name = self._text((at, at + size))
-            found.setdefault(name, []).append(Assigned(at, said, annotation, value))
+        for at, size, owner, length, first, long, *rest in self._assigned:
+            said = self._text((at + owner, at + owner + min(length, MAX_OWNER))) or "this"
+            bound = self._bound(_span(at, first, long), at, *rest)
+            found.setdefault(self._text((at, at + size)), []).append(Assigned(at, said, bound))
         return found
+
+    def _bound(self, value: tuple[int, int], at: int, *row: int) -> Bound:
+        """Return how a name at an offset gets its value, from the numbers of its row."""
+        pick, chain, kind, far = row
+        links = (
+            plain_links(self.data[slice(*value)]) if chain < 0 else read_links(self._chains[chain])
+        )
+        declared = to_type(self._types[kind], at + far) if kind else None
+        either, pick = pick == EITHER, WHOLE if pick == EITHER else pick
+        return Bound(self._text(value), pick, to_parts(links), declared, either)
 
     @property
     def names(self) -> dict[str, list[Declaration]]:
@@ -467,9 +474,9 @@ class FileScopes:
         """Return the type of the field or of the first result named there, or the value it gets."""
         if offset in self._typed:
             number, at = self._typed[offset]
-            return Bound(type=to_type(self._types[number], at))
+            return Bound(type=to_type(self._types[number], at) if number else None)
         found = [d for d in self.declared(name) if d.offset == offset]
-        return self.bound(found[0]) if found else None
+        return found[0].bound if found else None
 
     def parameters(self, scope: int) -> list[tuple[str, bool]]:
         """Return the parameters of the function of a scope; is one given by position only?"""
@@ -490,12 +497,10 @@ class FileScopes:
         return found
 
     def _declaration(self, row: tuple[int, ...]) -> Declaration:
-        at, size, inner, word, start, *near, pick, chain, kind, far = row
-        annotation, value = _spans(at + size, *near)
-        parts = to_parts(plain_links(self.data[slice(*value)])) if chain < 0 else self._chain(chain)
-        declared = to_type(self._types[kind], at + far) if kind else None
+        at, size, inner, word, start, first, long, *rest = row
+        value = _span(at + size, first, long)
         scope, how = self.scope_at(at) - inner, self._words[word]
-        return Declaration(at, scope, how, at + start, annotation, value, pick, parts, declared)
+        return Declaration(at, scope, how, at + start, value, self._bound(value, at, *rest))
 
     @cached_property
     def _by_value(self) -> dict[int, list[tuple[str, Declaration]]]:
@@ -526,19 +531,6 @@ class FileScopes:
             and self.data[at + len(raw) : at + len(raw) + 80].lstrip()[:1] == b":"
         ]
         return max(found, default=offset)
-
-    def bound(self, declaration: Declaration) -> Bound:
-        """Return how a declaration gets its value: as text, and what the tree says of it."""
-        nominal = self.language in NOMINAL
-        return Bound(
-            "" if nominal else self._text(declaration.annotation).lstrip(": "),
-            "" if nominal else self._text(declaration.value),
-            *declaration[-3:],
-        )
-
-    def bound_of(self, assigned: Assigned) -> Bound:
-        """Return the value assigned to an attribute, as text."""
-        return Bound(self._text(assigned.annotation).lstrip(": "), self._text(assigned.value))
 
     def quiet(self, offset: int) -> str:
         """Return the kind of a place outside code: `comment`, or a capture of a string; else ""."""
@@ -599,15 +591,13 @@ def nest_ranges(size: int, spans: Iterable[tuple[int, int, int]]) -> list[list[i
     return ranges
 
 
-def _spans(at: int, *near: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return two spans that are told by distance and size."""
-    first, size, second, length = near
-    return (
-        (at + first, at + first + size) if size else (0, 0),
-        (at + second, at + second + length) if length else (0, 0),
-    )
+def _span(at: int, far: int, size: int) -> tuple[int, int]:
+    """Return a span that is told by distance and size."""
+    return (at + far, at + far + size) if size else (0, 0)
 
 
 def _is_whole(made: Declaration, name: str) -> bool:
     """Return whether the value of a declaration is a name, or a member of that name."""
-    return bool(made.parts) and made.parts[-1].name == name and not made.parts[-1].called
+    parts = made.bound.parts
+    whole = made.bound.pick == WHOLE and not made.bound.either
+    return whole and bool(parts) and parts[-1][:2] == (name, False)

@@ -188,5 +188,5 @@ def plain_links(text: bytes) -> list[Link]:
 
 
 def _relative(row: list[Any], base: int) -> list[Any]:
-    at, form, told = row
-    return [at - base, form, _relative(told, base) if isinstance(told, list) else told]
+    at, form, name, *inner = row
+    return [at - base, form, name, *(_relative(one, base) for one in inner)]

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gitindex.languages.scopes.comments_and_strings import QUIET, keep_quiet, nested
 from gitindex.languages.scopes.expressions import (
     VALUES,
+    first_choice,
     is_unnamed,
     literal_type,
     names_within,
+    read_annotation,
     read_parts,
     read_type,
     type_of,
@@ -24,6 +26,7 @@ from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
     EACH,
+    EITHER,
     FUNCTION,
     KINDS,
     MARKS,
@@ -175,7 +178,7 @@ def _pack(seen: _SortedMatches, broken: bool) -> bytes:
     reading, marks, receivers = seen.reading, seen.marks, seen.receivers
     out = reading.out
     out.add_rows(((start, end - start, kind) for start, end, kind, *_ in reading.ranges[1:]), 3)
-    out.add_rows((reading.names[key] for key in sorted(reading.names)), 13)
+    out.add_rows((reading.names[key] for key in sorted(reading.names)), 11)
     out.add_rows(((at, _receiver(out, receivers[at], at)) for at in sorted(receivers)), 2)
     out.add_rows(sorted({row for row in marks["given"] if row[1]}), 2)
     out.add_rows(sorted(marks["taken"]), 2)
@@ -183,7 +186,8 @@ def _pack(seen: _SortedMatches, broken: bool) -> bytes:
     for mark in OFFSETS:
         out.add_growing(sorted(set(marks[mark])))
     _pack_heads(out, marks)
-    return out.finish(int(broken), reading.moved, marks["exports"])
+    exports = [(name, at, out.chain(parts)) for name, at, parts in marks["exports"]]
+    return out.finish(int(broken), reading.moved, exports)
 
 
 def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
@@ -194,7 +198,10 @@ def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
     typed = sorted(dict(marks["typed"]).items())
     out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
     assigned = sorted(marks["assigned"], key=_FIRST)
-    out.add_rows(((at, size, *_near(at, *spans)) for at, size, *spans in assigned), 8)
+    out.add_rows(
+        ((at, size, *_near(at, owner, value), *told) for at, size, owner, value, told in assigned),
+        10,
+    )
     out.add_rows(([start, end - start] for start, end in sorted(marks["defaults"])), 2)
 
 
@@ -287,7 +294,7 @@ def _taken(seen: _SortedMatches, captures: Captures, nodes: list[Node]) -> None:
 
 def _typed_names(seen: _SortedMatches, captures: Captures, nodes: list[Node]) -> None:
     for node in nodes:
-        _typed(seen.marks, node, captures["type"][0])
+        _typed(seen.marks, node, captures["type"][0], seen.reading.language)
 
 
 def _members_within(seen: _SortedMatches, _captures: Captures, nodes: list[Node]) -> None:
@@ -311,10 +318,12 @@ _MARKERS: dict[str, Callable[[_SortedMatches, Captures, list[Node]], None]] = {
 }
 
 
-def _typed(marks: dict[str, list[Any]], node: Node, kind: Node) -> None:
+def _typed(marks: dict[str, list[Any]], node: Node, kind: Node, language: str) -> None:
     if node.type == "field_identifier" and is_unnamed(node):
         marks["unnamed"].append(node.start_byte)
-    marks["typed"].append([node.start_byte, read_type(_first_type(kind), node)])
+    nominal = language in NOMINAL
+    told = read_type(_first_type(kind), node) if nominal else read_annotation(kind)
+    marks["typed"].append([node.start_byte, told])
 
 
 def _take(seen: _SortedMatches, captures: Captures) -> None:
@@ -326,7 +335,7 @@ def _take(seen: _SortedMatches, captures: Captures) -> None:
             name = (node.text or b"").decode("utf-8", "replace")
             reading.moved.append([reading.home(node.start_byte, "var"), name, how])
     if "field" in captures:
-        _field(seen.marks, captures, _spans(captures))
+        _field(seen, captures)
 
 
 _MOVED = frozenset({"global", "nonlocal"})
@@ -336,7 +345,7 @@ def _bind(seen: _SortedMatches, captures: Captures, binds: list[tuple[str, str]]
     """Record the names that one match declares."""
     reading = seen.reading
     bound = _BoundNames(
-        _spans(captures) if len(captures) > len(binds) else _NONE,
+        captures,
         next((captures[c][0] for c in ("value", "each") if c in captures), None),
         "each" in captures,
         max((node.end_byte for node in captures.get("from", ())), default=-1),
@@ -345,19 +354,12 @@ def _bind(seen: _SortedMatches, captures: Captures, binds: list[tuple[str, str]]
     for capture, how in binds:
         for node in captures[capture]:
             if simple and how not in _UNTOLD and node.type == "identifier":
-                _bind_name(reading, node, how, bound)
+                start = bound.visible if bound.visible >= 0 else node.start_byte
+                reading.declare(node, how, start, *_told(reading, bound, node, WHOLE))
                 continue
             if node.type not in _NAMES:
                 seen.marks["assigned"] += _set_members(node)
-            _bind_pattern(reading, captures, node, how, bound)
-
-
-def _bind_name(reading: ScopeReading, node: Node, how: str, bound: _BoundNames) -> None:
-    """Record a plain name that takes a whole value."""
-    known = _value_parts(bound.value, WHOLE) if bound.value is not None else None
-    told = (reading.out.value(known, bound.spans[1]), 0, 0) if known else (0, 0, 0)
-    start = bound.visible if bound.visible >= 0 else node.start_byte
-    reading.declare(node, how, start, bound.spans, WHOLE, told)
+            _bind_pattern(reading, node, how, bound)
 
 
 _UNTOLD = frozenset({"typeparam", "rest"})
@@ -367,15 +369,20 @@ _UNTOLD = frozenset({"typeparam", "rest"})
 class _BoundNames(NamedTuple):
     """What a match says of the names that it declares."""
 
-    spans: Any
+    captures: Captures
     value: Node | None
     each: bool  # they take the elements of the value
-    visible: int  # where they begin to be seen; -1 where they stand
+    visible: int = -1  # where they begin to be seen; -1 where they stand
 
 
-def _bind_pattern(
-    reading: ScopeReading, captures: Captures, node: Node, how: str, bound: _BoundNames
-) -> None:
+Span = tuple[int, int]
+Told = tuple[int, int, int, int]
+"""What of the value is taken, the numbers of its chain and of the declared type, the type's distance."""
+_NONE: Span = (0, 0)
+_UNKNOWN: Told = (WHOLE, 0, 0, 0)
+
+
+def _bind_pattern(reading: ScopeReading, node: Node, how: str, bound: _BoundNames) -> None:
     """Record the names of a pattern, with the part of the value that each takes."""
     form, nominal = node.type, reading.language in NOMINAL
     told = (nominal or how != "rest") and form in _TOLD
@@ -384,37 +391,36 @@ def _bind_pattern(
         start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)
         of_each = (listed and pick == 1) or (told and not listed and pick == WHOLE)
         if of_each if bound.each else told:
-            _declare_part(reading, captures, bound, (target, how, start, pick))
+            reading.declare(target, how, start, *_told(reading, bound, target, pick))
         else:
-            reading.declare(target, how, start, _NONE, WHOLE)
+            reading.declare(target, how, start, _NONE, _UNKNOWN)
 
 
-def _declare_part(
-    reading: ScopeReading, captures: Captures, bound: _BoundNames, one: tuple[Node, str, int, int]
-) -> None:
-    """Declare a name of a pattern with its value: all of it, each element, or the n-th."""
-    target, how, start, pick = one
-    nominal = reading.language in NOMINAL
-    kind = type_of(captures, target, bound.value) if nominal else None
-    part = EACH if bound.each and (kind is None or "type" not in captures) else pick
-    value = bound.value if nominal or not bound.each else None
-    chain = _value_parts(value, WHOLE if bound.each else pick) if value is not None else None
-    number = reading.out.value(chain, bound.spans[1] if part == WHOLE else (0, 0))
-    place = int(str(kind[0])) if kind else 0
-    told = (number, reading.out.type(kind), place)
-    reading.declare(target, how, start, bound.spans, part, told)
+def _told(reading: ScopeReading, bound: _BoundNames, name: Node, pick: int) -> tuple[Span, Told]:
+    """Return the value that a name gets: all of it, each element, or the n-th; and the declared type."""
+    captures, value, nominal = bound.captures, bound.value, reading.language in NOMINAL
+    if nominal:
+        kind = type_of(captures, name, value)
+    else:
+        kind = read_annotation(captures["type"][0]) if "type" in captures else None
+    if bound.each and (kind is None or "type" not in captures):
+        pick = EACH
+    span, parts = _NONE, None
+    if value is not None:
+        span, parts, pick = _value_parts(value, pick, nominal)
+    number = reading.out.value(parts, span if pick == WHOLE else _NONE)
+    far = int(kind[0]) - name.start_byte if kind else 0
+    return span, (pick, number, reading.out.type(kind), far)
 
 
-_NONE = ((0, 0), (0, 0))
-
-
-def _field(
-    marks: dict[str, list[Any]], captures: dict[str, list[Node]], spans: tuple[Any, ...]
-) -> None:
+def _field(seen: _SortedMatches, captures: Captures) -> None:
     owner = captures["object"][0] if "object" in captures else None
-    told = (owner.start_byte, owner.end_byte) if owner is not None else (0, 0)
+    said = (owner.start_byte, owner.end_byte) if owner is not None else _NONE
+    bound = _BoundNames(captures, captures["value"][0] if "value" in captures else None, False)
     for node in captures["field"]:
-        marks["assigned"].append([node.start_byte, node.end_byte - node.start_byte, told, *spans])
+        told = _told(seen.reading, bound, node, WHOLE)
+        size = node.end_byte - node.start_byte
+        seen.marks["assigned"].append([node.start_byte, size, said, *told])
 
 
 def _set_members(pattern: Node) -> Iterator[list[Any]]:
@@ -425,24 +431,10 @@ def _set_members(pattern: Node) -> Iterator[list[Any]]:
         owner, name = here.child_by_field_name("object"), here.child_by_field_name("attribute")
         if here.type == "attribute" and owner is not None and name is not None:
             size = name.end_byte - name.start_byte
-            yield [name.start_byte, size, (owner.start_byte, owner.end_byte), *_NONE]
+            said = (owner.start_byte, owner.end_byte)
+            yield [name.start_byte, size, said, _NONE, _UNKNOWN]
         elif here.type not in _OPAQUE or here.type == "parenthesized_expression":
             stack += here.named_children
-
-
-def _spans(captures: dict[str, list[Node]]) -> tuple[tuple[int, int], tuple[int, int]]:
-    return _span(captures.get("type")), _span(captures.get("value") or captures.get("each"))
-
-
-def _span(nodes: list[Node] | None) -> tuple[int, int]:
-    """Return the extent of a type or value; of a chain of assignments, the last value."""
-    if not nodes:
-        return 0, 0
-    node = nodes[0]
-    while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
-        node = inner
-    start, end = node.start_byte, node.end_byte
-    return (start, end) if end - start <= MAX_VALUE else (0, 0)
 
 
 def _first_type(node: Node) -> Node:
@@ -452,18 +444,24 @@ def _first_type(node: Node) -> Node:
     return (first.child_by_field_name("type") or node) if first is not None else node
 
 
-def _value_parts(node: Node, pick: int) -> list[Any] | None:
-    """Return the chain that a name gets as its value; None for any other value."""
+def _value_parts(node: Node, pick: int, nominal: bool) -> tuple[Span, list[Any] | None, int]:
+    """Return the extent of a value, its chain, None for any other value, and what of it is taken."""
     while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
         node = inner
-    if node.parent is not None and node.parent.type == "as_pattern":
-        return None  # `with a as b`: what `a.__enter__` gives
-    if node.type == "expression_list":  # Go: `a, b := f(), g()` and `a, err := f()`
+    if node.type == "expression_list" and pick != EACH:  # `a, b := f(), g()` and `a, err := f()`
         values = [child for child in node.named_children if child.type != "comment"]
-        if len(values) == 1:
-            return read_parts(values[0]) if pick in (WHOLE, 0) else None
-        return read_parts(values[pick]) if 0 <= pick < len(values) else None
-    return read_parts(node) if pick == WHOLE else None
+        if 0 <= pick < len(values):
+            node, pick = values[pick], WHOLE
+        elif len(values) == 1 and pick == WHOLE:
+            node = values[0]
+    size = node.end_byte - node.start_byte
+    span = (node.start_byte, node.end_byte) if size <= MAX_VALUE else _NONE
+    if (pick >= 0 and nominal) or (node.parent is not None and node.parent.type == "as_pattern"):
+        return span, None, pick  # `with a as b`: what `a.__enter__` gives
+    parts = read_parts(node)
+    if parts is None and pick == WHOLE and not nominal and (first := first_choice(node)):
+        return span, read_parts(first), EITHER
+    return span, parts, pick
 
 
 def _number(name: Node) -> int:
@@ -499,9 +497,6 @@ def _listed_targets(node: Node) -> Iterator[tuple[Node, int]]:
         for name, _ in _targets(child):
             yield name, WHOLE if single and not plain else at
 
-
-Spans = tuple[tuple[int, int], tuple[int, int]]  # of the annotation and of the value
-Told = tuple[int, int, int]
 
 _AROUND = frozenset({"function", "class", "type", "enum"})
 """Their name is inside the scope they open, but belongs to the surrounding one."""
@@ -546,35 +541,27 @@ class ScopeReading:
                 scope = ranges[scope][4]
         return scope
 
-    def declare(
-        self, node: Node, how: str, start: int, spans: Spans, pick: int, told: Told = (0, 0, 0)
-    ) -> None:
-        """Add a declaration; for the same name and place, keep the one with more information.
-
-        `told` are the numbers of the value's chain and of the declared type, and the type's place.
-        """
+    def declare(self, node: Node, how: str, start: int, value: Span, told: Told) -> None:
+        """Add a declaration; for the same name and place, keep the one with more information."""
         at, end = node.start_byte, node.end_byte
         inner = self.at(at)
         scope = self._home(inner, how)
-        (first, close), (value, last) = spans
-        chain, declared, far = told
-        rest = (
-            *(start - at, first - end if close else 0, close - first),
-            *(value - end if last else 0, last - value, pick),
-            *(chain, declared, far - at if declared else 0),
-        )
-        known = (close > 0) + (last > 0)
+        rest = (start - at, value[0] - end if value[1] else 0, value[1] - value[0], *told)
         kind = self.out.word("var" if how == "hoist" else how)
-        self._keep((at, end - at, inner - scope, kind, *rest), scope, known)
+        self._keep((at, end - at, inner - scope, kind, *rest), scope)
         if how == "function" and self.ranges[scope][2] == BLOCK:
             # in sloppy JavaScript, and only there, also in the enclosing function
             while scope > 0 and self.ranges[scope][2] == BLOCK:
                 scope = self.ranges[scope][4]
             kind = self.out.word("hoisted")
-            self._keep((at, end - at, inner - scope, kind, *rest), scope, known)
+            self._keep((at, end - at, inner - scope, kind, *rest), scope)
 
-    def _keep(self, row: tuple[int, ...], scope: int, known: int) -> None:
-        key = (row[0], scope)
-        old = self.names.get(key)
-        if old is None or (old[6] > 0) + (old[8] > 0) < known:
-            self.names[key] = row
+    def _keep(self, row: tuple[int, ...], scope: int) -> None:
+        old = self.names.get((row[0], scope))
+        if old is None or _known(old) < _known(row):
+            self.names[row[0], scope] = row
+
+
+def _known(row: tuple[int, ...]) -> int:
+    """Return how much a row says: of the value, and of the declared type."""
+    return (row[6] > 0) + (row[9] > 0)

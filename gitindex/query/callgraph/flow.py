@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileFlow, FileScopes, Span
+from gitindex.languages.scopes.model import MODULE, WHOLE, Declaration, FileFlow, Span
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.expressions import Expression, closing, read_expression, split_top
 from gitindex.query.names.finder import Finder
@@ -174,12 +174,11 @@ class ValueFlow:
             meaning = self._names.lookup(source, name, place.scope, place.at)
             if meaning.definitions or scopes is None or resolved is None:
                 return self._all_runs(meaning, place)
-        return self._declared(source, scopes, name, resolved.declarations, place)
+        return self._declared(source, name, resolved.declarations, place)
 
     def _declared(
         self,
         source: FileNames,
-        scopes: FileScopes,
         name: str,
         declarations: Iterable[Declaration],
         place: ExpressionPlace,
@@ -191,7 +190,7 @@ class ValueFlow:
                 continue
             self._busy.add(key)
             try:
-                found += self._of_declaration(source, scopes, name, one, place)
+                found += self._of_declaration(source, name, one, place)
             finally:
                 self._busy.discard(key)
         return list(dict.fromkeys(found))
@@ -199,7 +198,6 @@ class ValueFlow:
     def _of_declaration(
         self,
         source: FileNames,
-        scopes: FileScopes,
         name: str,
         one: Declaration,
         place: ExpressionPlace,
@@ -210,7 +208,7 @@ class ValueFlow:
         if one.kind == "import":
             return self._all_runs(self._names.imported_at(source, name, one.offset), place)
         found = self._decorated_by(source, name, one) if one.kind == "param" else []
-        for text, pick, inner in self._bindings(source, scopes, name, one, place):
+        for text, pick, inner in self._bindings(source, name, one, place):
             if pick == WHOLE:
                 found += self.values(text, inner)
             else:
@@ -220,7 +218,6 @@ class ValueFlow:
     def _bindings(
         self,
         source: FileNames,
-        scopes: FileScopes,
         name: str,
         one: Declaration,
         place: ExpressionPlace,
@@ -229,7 +226,7 @@ class ValueFlow:
         if one.kind == "param":
             for text, where in self._arguments(source, name, one, place):
                 yield text, WHOLE, where
-        bound = scopes.bound(one)
+        bound = one.bound
         if bound.value:
             around = self._names.function_at(source, one.offset)
             scope = around.ordinal if around else -1
@@ -257,7 +254,7 @@ class ValueFlow:
         here = self._offset(definition)
         same = [d for d in scopes.declared(definition.name) if d.offset == here]
         same += [d for d in scopes.declared(definition.name) if d.scope == 0 and d not in same]
-        return self._declared(source, scopes, definition.name, same, place.deeper())
+        return self._declared(source, definition.name, same, place.deeper())
 
     def _attribute(self, value: Value, name: str, place: ExpressionPlace) -> list[Definition]:
         """Return the functions and classes that an attribute of a value may be."""
@@ -358,7 +355,7 @@ class ValueFlow:
                 if inside is None or key in self._busy:
                     continue
                 self._busy.add(key)
-                for text, pick, where in self._bindings(home, inside, known, at, place):
+                for text, pick, where in self._bindings(home, known, at, place):
                     found += self._containers(text, where) if pick == WHOLE else []
                 self._busy.discard(key)
         return found

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.base.pattern import compile_later
-from gitindex.languages.scopes.model import LITERAL, Bound, Part
-from gitindex.query.names.model import Definition
+from gitindex.languages.scopes.model import LITERAL, Part
 
 MAX_LOOK = 4_000
 """Bytes to search for a matching bracket, or for anything else."""
@@ -50,12 +49,6 @@ def _load(name: str, arguments: str) -> str:
     """Return the module that a call names, as `require('./x')` does; empty for any other call."""
     match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
     return match.group(2) if match else ""
-
-
-def cast_type(text: str, language: str) -> str:
-    """Return the type of TypeScript's `x as T`; empty without one."""
-    _, cast, told = text.rpartition(" as ")
-    return told.rstrip("; )") if cast and language in ("javascript", "typescript", "tsx") else ""
 
 
 def closing(text: str, at: int) -> int:
@@ -105,27 +98,6 @@ def _after_calls(text: str, at: int) -> tuple[int, bool]:
         else:
             break
     return at, called
-
-
-_VALUE = compile_later(
-    r"^(?:[\w@]+\s+)*?[\"'\w$#]+[?!]?\s*(?::\s*(?!=)(.*?))?\s*(?:(?<![=!<>])=(?![=>])\s*(.*))?$",
-    re.DOTALL,
-)
-
-
-def declared(definition: Definition) -> Bound:
-    """Return the annotation and value of a variable, from its signature."""
-    match = _VALUE.match(definition.signature)
-    return Bound(match.group(1) or "", match.group(2) or "") if match else Bound()
-
-
-def returned(signature: str) -> str:
-    """Return the result annotation of a function; empty without one."""
-    opened = signature.find("(")
-    if opened < 0:
-        return ""
-    rest = signature[closing(signature, opened) + 1 :].strip()
-    return rest[2:].strip() if rest[:2] == "->" else rest[1:].strip() if rest[:1] == ":" else ""
 
 
 MAX_TEXT = 2_000

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from gitindex.languages.facts import Import
-from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED
+from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED, Part
 from gitindex.languages.syntax.kinds import SPACES
-from gitindex.query.names.expressions import read_chain
 from gitindex.query.names.model import (
     ECMA,
     OUTSIDE,
@@ -37,7 +36,7 @@ class Modules:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._exports: dict[str, dict[str, str]] = {}
+        self._exports: dict[str, dict[str, tuple[Part, ...]]] = {}
         self._included: dict[tuple[str, str], Meaning] = {}
         self._includes = Includes(project)
         self._asked: dict[tuple[tuple[str, ...], str], Meaning] = {}
@@ -105,12 +104,11 @@ class Modules:
 
     def renamed(self, source: FileNames) -> dict[str, str]:
         """Return exported → local name where they differ; `=` is a whole CommonJS module."""
-        return {
-            out: local for out, local in self._exports_of(source).items() if local.isidentifier()
-        }
+        exports = self._exports_of(source)
+        return {out: local for out, chain in exports.items() if (local := _plain_name(chain))}
 
-    def _exports_of(self, source: FileNames) -> dict[str, str]:
-        """Return exported name → the name or chain it stands for; empty for anything else."""
+    def _exports_of(self, source: FileNames) -> dict[str, tuple[Part, ...]]:
+        """Return exported name → the chain it stands for; empty for anything else."""
         if source.path not in self._exports:
             data = self.project.text(source.path)
             told = b"exports" in data or b"export " in data or b"export{" in data
@@ -163,15 +161,15 @@ class Modules:
             return defined(source.named(name))
         return self.starred(source, name, seen)
 
-    def _local_of(self, source: FileNames, name: str) -> tuple[str, str]:
+    def _local_of(self, source: FileNames, name: str) -> tuple[str, tuple[Part, ...]]:
         """Return the local name of an export of ECMAScript, or the chain that it stands for."""
         exports = self._exports_of(source)
         if name == "default" and name not in exports and name not in source.bindings:
             name = EXPORTED_WHOLE  # the CommonJS equivalent
-        chain = exports.get(name, "")
-        if chain and not chain.isidentifier():
+        chain = exports.get(name, ())
+        if chain and not (local := _plain_name(chain)):
             return name, chain
-        return chain or ("" if name == EXPORTED_WHOLE else name), ""
+        return local if chain else "" if name == EXPORTED_WHOLE else name, ()
 
     def _own(self, source: FileNames, name: str) -> list[Definition]:
         """Return what a module defines under a name; in ECMAScript what it exports comes first."""
@@ -191,15 +189,14 @@ class Modules:
 
     def _of_whole(self, source: FileNames, name: str) -> list[Definition]:
         """Return a member of the object or class that a CommonJS module exports as a whole."""
-        local = self._exports_of(source).get(EXPORTED_WHOLE, "")
-        owners = top_symbols(source, local) if local.isidentifier() else []
+        local = _plain_name(self._exports_of(source).get(EXPORTED_WHOLE, ()))
+        owners = top_symbols(source, local) if local else []
         found = [found for owner in owners for found in source.children(owner.ordinal, name)]
         return found or [s for s in source.named(name) if s.qualified == f"{local}.{name}"]
 
-    def _chain(self, source: FileNames, text: str, seen: frozenset[str]) -> Meaning:
+    def _chain(self, source: FileNames, parts: Sequence[Part], seen: frozenset[str]) -> Meaning:
         """Return the meaning of a re-exported `require('./a')` or `require('./a').b`."""
-        parts = read_chain(text) or []
-        if not parts or not parts[0].load or any(part.called for part in parts[1:]):
+        if not parts[0].load or any(part.called for part in parts[1:]):
             return UNKNOWN
         found = self.loaded(source, parts[0].load, seen)
         for part in parts[1:]:
@@ -284,6 +281,11 @@ class Modules:
         if paths or self.project.resolve(source, item):
             return module(paths[:1], dotted, source.path)
         return self._outside(source, item)
+
+
+def _plain_name(chain: Sequence[Part]) -> str:
+    """Return the name that a chain is; empty for any other."""
+    return chain[0].name if len(chain) == 1 and not chain[0].called else ""
 
 
 def joined(imported: list[Meaning], own: list[Definition], hidden: Meaning | None) -> Meaning:

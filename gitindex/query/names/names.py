@@ -182,7 +182,7 @@ class Names:
             return defined(dict.fromkeys(definitions), sure)
         if imported:
             return imported[0]
-        return self._variable(source, scopes, found)._replace(sure=sure)
+        return self._variable(source, found)._replace(sure=sure)
 
     def _is_surely(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
         """Return whether a name can mean nothing but what a scope declares."""
@@ -206,16 +206,17 @@ class Names:
         told = [self.imported_at(source, name, d.offset) for d in imports]
         return told + [m for d in found.declarations if (m := self._loaded(source, name, d))]
 
-    def _variable(self, source: FileNames, scopes: FileScopes, found: Resolved) -> Meaning:
+    def _variable(self, source: FileNames, found: Resolved) -> Meaning:
         """Return a name that a scope declares and that is neither a symbol nor imported."""
-        told = [(scopes.bound(d), d) for d in found.declarations]
-        bound, first = next(((b, d) for b, d in told if d.annotation[1] or d.value[1]), told[0])
+        listed = found.declarations
+        first = next((d for d in listed if d.bound.type or d.value[1]), listed[0])
+        kind = first.bound.type
         member = found.kind == CLASS and first.kind != "typeparam" and source.language != "java"
         return Meaning(
             State.UNKNOWN if member else State.LOCAL,  # in Java of a class without a name
-            bound=bound,
+            bound=first.bound,
             within=self.function_at(source, first.offset),
-            at=first.value[0] or first.annotation[0] or first.offset,
+            at=first.value[0] or (kind.at if kind else first.offset),
             variable=found.scope,
         )
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from gitindex.base.pattern import compile_later
 from gitindex.languages.scopes.model import (
     CLASS,
     EACH,
     EXPORTED_WHOLE,
+    LISTED,
     LITERAL,
+    MEMBERLESS,
     NOMINAL,
     SCOPED,
     TYPED,
+    UNION,
     WHOLE,
     Bound,
     DeclaredType,
@@ -24,11 +25,7 @@ from gitindex.languages.scopes.model import (
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
 from gitindex.query.names.expressions import (
-    cast_type,
-    declared,
     read_chain,
-    returned,
-    split_top,
 )
 from gitindex.query.names.model import (
     ECMA,
@@ -246,13 +243,8 @@ _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _CONCRETE = frozenset({"class", "struct", "enum", "union"})
 _OTHER_THIS = frozenset({"kotlin", "dart", "php"})
 """Languages where `this` may be what a function extends, or what a lambda is given."""
-_GENERIC = compile_later(r"^([\w.$]+)\s*([\[<].*[\]>])$", re.S)
-_NOTHING = frozenset({"None", "null", "undefined", "", "void"})
 MAX_TYPES = 4
 """Definitions of one name whose values are looked at."""
-_LITERAL_TYPE = frozenset("\"'`{(-0123456789")
-_BOUND = compile_later(r"\bbound\s*=\s*[\"']?([\w.]+)")
-_EITHER = compile_later(r"\s+(?:if|or|and|else)\s+|\s*(?:\?\?|\|\|)\s*")
 
 
 class Types:
@@ -322,7 +314,7 @@ class Types:
         first = self.project.offset(source.path, definition.start_line, 0)
         last = self.project.offset(source.path, definition.end_line + 1, 0)
         return [
-            (scopes.bound_of(found), ExpressionPlace(source, definition.ordinal, found.offset))
+            (found.bound, ExpressionPlace(source, definition.ordinal, found.offset))
             for found in scopes.assigned.get(name, ())
             if first <= found.offset < last
             and (
@@ -333,9 +325,27 @@ class Types:
 
     def _typed(self, kind: DeclaredType, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return an instance of a declared type, or an element of one."""
-        at = kind.target()
+        if place.depth > MAX_DEPTH:
+            return NOT_KNOWN
+        at, inner = kind.target(), place._replace(at=kind.at).deeper()
+        if at.form == UNION:
+            value = (
+                one_of(self._typed(one, inner, pick) for one in at.inner) if at.inner else NOT_KNOWN
+            )
+        elif at.form == MEMBERLESS:
+            value = NOT_OURS
+        elif place.source.language in NOMINAL:
+            return self._nominal(kind, at, place, pick)
+        else:
+            value = self._annotated(at, inner, pick)
+        return value if place.source.language in NOMINAL else value._replace(sure=False)
+
+    def _nominal(
+        self, kind: DeclaredType, at: DeclaredType, place: ExpressionPlace, pick: int
+    ) -> Value:
+        """Return an instance of a type of a language where the declared type is the type."""
         if pick != WHOLE:
-            each = at.inner if pick == EACH else None
+            each = at.inner[0] if pick == EACH and at.inner else None
             return self._typed(each, place.deeper()) if each is not None else NOT_KNOWN
         if at.has_no_name():
             return Value(ValueKind.UNNAMED, sure=True)
@@ -345,6 +355,37 @@ class Types:
         if value.kind is ValueKind.OUTSIDE:  # in Go it may be an interface, to which none points
             return value._replace(sure=at is not kind or place.source.language == "java")
         return value
+
+    def _annotated(self, kind: DeclaredType, place: ExpressionPlace, pick: int) -> Value:
+        """Return an instance of an annotation of Python or TypeScript, or an element of it."""
+        name = kind.parts[-1].name if kind.parts else ""
+        if kind.form == LISTED:
+            return self._typed(kind.inner[0], place) if pick != WHOLE else NOT_OURS
+        if name in ("Self", "this") and not kind.inner:
+            return instance_of(self.classes.owner(place.source, place.scope))
+        if kind.inner:
+            told = self._of_arguments(name, kind, place, pick)
+            if told is not None:
+                return told
+        return self._named_type(kind.parts, place) if pick == WHOLE else NOT_KNOWN
+
+    def _of_arguments(
+        self, name: str, kind: DeclaredType, place: ExpressionPlace, pick: int
+    ) -> Value | None:
+        """Return what a generic type says by its arguments; None if it is a class like others."""
+        given = kind.inner
+        if name in WRAPPERS:
+            return self._typed(given[0], place, pick)
+        if name == "Coroutine":
+            return self._typed(given[-1], place, pick)
+        if name == "Union":
+            return self._typed(kind._replace(form=UNION, parts=()), place, pick)
+        if name in ("Type", "type") and pick == WHOLE:
+            found = self._typed(given[0], place)
+            return found._replace(kind=ValueKind.TYPE) if found.definition else NOT_KNOWN
+        if name in ("tuple", "Tuple") and 0 <= pick < len(given):
+            return self._typed(given[pick], place)
+        return self._typed(given[0], place) if pick == EACH and name in OF_EACH else None
 
     def _is_only(self, found: Definition | None, parts: Sequence[Part], source: FileNames) -> bool:
         """Return whether nothing else in the tree can be the type of this name, nor implement it."""
@@ -361,44 +402,10 @@ class Types:
         home = self.project.source(definition.path)
         return home is not None and home.origin.family == source.origin.family
 
-    def annotation(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
-        """Return an instance of the type that an annotation names."""
-        text = text.strip().strip("\"'` ")
-        if place.depth > MAX_DEPTH or text in _NOTHING:
-            return NOT_KNOWN
-        parts = [part.strip() for part in split_top(text, "|") if part.strip() not in _NOTHING]
-        if len(parts) > 1:
-            return one_of(self._member_type(part, place.deeper(), pick) for part in parts)
-        return self._one_type(parts[0] if parts else "", place, pick)
-
-    def _one_type(self, text: str, place: ExpressionPlace, pick: int) -> Value:
-        """Return an instance of a type that is no union, or an element of it."""
-        if text.endswith("[]"):
-            return self.annotation(text[:-2], place.deeper()) if pick != WHOLE else NOT_OURS
-        if text in ("Self", "this"):
-            return instance_of(self.classes.owner(place.source, place.scope))
-        if match := _GENERIC.match(text):
-            return self._generic(match.group(1), match.group(2)[1:-1], place, pick)
-        return self._named_type(read_chain(text), place) if pick == WHOLE else NOT_KNOWN
-
-    def _member_type(self, text: str, place: ExpressionPlace, pick: int) -> Value:
-        """Return an instance of one type of a union; literals and functions have no members of ours."""
-        if place.source.language in ECMA and (text[:1] in _LITERAL_TYPE or "=>" in text):
-            return NOT_OURS
-        return self.annotation(text, place, pick)
-
-    def expression(self, text: str, place: ExpressionPlace, pick: int = WHOLE) -> Value:
+    def expression(self, text: str, place: ExpressionPlace) -> Value:
         """Return the value of an expression that is a chain."""
-        if place.depth > MAX_DEPTH:
-            return NOT_KNOWN
-        told = cast_type(text, place.source.language)
-        if told:
-            return self.annotation(told, place.deeper(), pick)
-        parts = read_chain(text) or read_chain(_EITHER.split(text, maxsplit=1)[0])
-        if parts is None:
-            return NOT_KNOWN
-        deeper = place.deeper()
-        return self.chain(parts, deeper) if pick == WHOLE else self._part(parts, deeper, pick)
+        parts = read_chain(text) if place.depth <= MAX_DEPTH else None
+        return self.chain(parts, place.deeper()) if parts else NOT_KNOWN
 
     def of_definition(self, definition: Definition, depth: int = 0) -> Value:
         """Return the value of a definition."""
@@ -417,11 +424,11 @@ class Types:
         return value
 
     def _declared(self, source: FileNames, definition: Definition) -> Bound:
-        """Return how a variable or a field gets its value; the tree says it, else the signature."""
+        """Return how a variable or a field gets its value, or the declared result of a function."""
         scopes = self.project.scopes(source.path)
         at = self.project.offset(source.path, definition.line, definition.column)
         bound = scopes.bound_at(definition.name, at) if scopes else None
-        return bound or declared(definition)
+        return bound or Bound()
 
     def _first(self, part: Part, place: ExpressionPlace) -> Value:
         if not part.name or part.name == LITERAL:
@@ -487,7 +494,7 @@ class Types:
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
         source, within = place.source, meaning.within
         if within is not None:
-            plain = not bound.annotation and not bound.value
+            plain = bound.type is None and not bound.value
             if plain and self.classes.is_receiver(source, within, name):
                 owner = source.symbol(within.parent)
                 if owner is not None and (name in _CLASS or within.name == "__new__"):
@@ -511,24 +518,19 @@ class Types:
         self._busy.add(key)
         try:
             value = NOT_KNOWN
-            if bound.type or bound.annotation:
-                value = self._told(bound, place.deeper(), bound.pick)
+            if bound.type is not None:
+                value = self._typed(bound.type, place.deeper(), bound.pick)
             if value.kind is ValueKind.UNKNOWN and bound.parts:
-                follow = self._part if bound.pick == EACH else self.chain
-                value = follow(bound.parts, place.deeper())
-                return value._replace(sure=value.sure and bound.type is None)
-            if value.kind is ValueKind.UNKNOWN and bound.value:
-                value = self.expression(bound.value, place.deeper(), bound.pick)
-                return value._replace(sure=False)
+                inner = place.deeper()
+                if bound.pick == WHOLE:
+                    value = self.chain(bound.parts, inner)
+                else:
+                    value = self._part(bound.parts, inner, bound.pick)
+                sure = bound.type is None and not bound.either
+                return value._replace(sure=value.sure and sure)
             return value
         finally:
             self._busy.discard(key)
-
-    def _told(self, bound: Bound, place: ExpressionPlace, pick: int) -> Value:
-        """Return an instance of the type that is declared, or annotated, which proves nothing."""
-        if bound.type is not None:
-            return self._typed(bound.type, place, pick)
-        return self.annotation(bound.annotation, place, pick)._replace(sure=False)
 
     def _call(self, value: Value, place: ExpressionPlace) -> Value:
         if value.module is not None and place.source.language in ECMA:  # CommonJS, as a whole
@@ -548,13 +550,9 @@ class Types:
         source = self.project.source(definition.path) if definition else None
         if definition is None or source is None:
             return NOT_KNOWN
-        if source.language in NOMINAL:
-            bound = self._declared(source, definition)
-        else:
-            told = self.names.header(source, definition)
-            bound = Bound(returned(told))
+        kind = self._declared(source, definition).type
         beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
-        return self._told(bound, beside, pick)
+        return self._typed(kind, beside, pick) if kind is not None else NOT_KNOWN
 
     def _part(self, parts: Sequence[Part], place: ExpressionPlace, pick: int = EACH) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
@@ -581,30 +579,13 @@ class Types:
             definition = meaning.definitions[0]
             source = self.project.source(definition.path) or place.source
             beside = self.classes.beside(source, definition, definition.parent, depth)
-            return self._told(self._declared(source, definition), beside, pick)
-        if meaning.bound is None:
+            kind = self._declared(source, definition).type
+            return self._typed(kind, beside, pick) if kind is not None else NOT_KNOWN
+        if meaning.bound is None or meaning.bound.type is None:
             return NOT_KNOWN
         scope = meaning.within.ordinal if meaning.within else place.scope
         inner = ExpressionPlace(place.source, scope, meaning.at, depth)
-        return self._told(meaning.bound, inner, pick)
-
-    def _generic(self, base: str, inner: str, place: ExpressionPlace, pick: int) -> Value:
-        name = base.rpartition(".")[2]
-        arguments = list(split_top(inner, ","))
-        if name in WRAPPERS:
-            return self.annotation(arguments[0], place.deeper(), pick)
-        if name == "Coroutine":
-            return self.annotation(arguments[-1], place.deeper(), pick)
-        if name == "Union":
-            return self.annotation("|".join(arguments), place.deeper(), pick)
-        if name in ("Type", "type") and pick == WHOLE:
-            found = self.annotation(arguments[0], place.deeper())
-            return found._replace(kind=ValueKind.TYPE) if found.definition else NOT_KNOWN
-        if name in ("tuple", "Tuple") and 0 <= pick < len(arguments):
-            return self.annotation(arguments[pick], place.deeper())
-        if pick == EACH and name in OF_EACH:
-            return self.annotation(arguments[0], place.deeper())
-        return self._named_type(read_chain(base), place) if pick == WHOLE else NOT_KNOWN
+        return self._typed(meaning.bound.type, inner, pick)
 
     def _named_type(self, parts: Sequence[Part] | None, place: ExpressionPlace) -> Value:
         """Return an instance of the type that a chain names."""
@@ -612,13 +593,21 @@ class Types:
             return NOT_KNOWN
         place, first = place._replace(of_type=True), parts[0].name
         meaning = self._look(first, place)
-        if len(parts) == 1 and (variable := _type_variable(meaning)):
-            return self.annotation(variable, place.deeper())
+        if len(parts) == 1 and (variable := self._type_variable(meaning)) is not None:
+            return self._typed(variable, place.deeper())
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
         outside = value.kind is ValueKind.OUTSIDE or self._is_outside(parts, meaning, place.source)
         return NOT_OURS if outside else NOT_KNOWN
+
+    def _type_variable(self, meaning: Meaning) -> DeclaredType | None:
+        """Return the bound of a type variable of Python; None for anything else."""
+        for definition in meaning.definitions[:1]:
+            source = self.project.source(definition.path)
+            if source is not None and source.language == "python" and not is_type(definition):
+                return self._declared(source, definition).type
+        return None
 
     def _is_outside(self, parts: Sequence[Part], meaning: Meaning, source: FileNames) -> bool:
         """Return whether a type is of the language or of a library, by its name."""
@@ -644,13 +633,6 @@ class Types:
                     return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]
         return None
-
-
-def _type_variable(meaning: Meaning) -> str:
-    """Return the bound of a type variable of Python; empty for anything else."""
-    signature = meaning.definitions[0].signature if meaning.definitions else ""
-    told = _BOUND.search(signature) if "TypeVar" in signature else None
-    return told.group(1) if told else ""
 
 
 def _one_of(meanings: list[Meaning]) -> Meaning:

@@ -34,8 +34,9 @@ def test_what_is_read_is_what_was_written() -> None:
     assert scopes.bases[at(b"A(os")] == [(Part("os", False), Part("PathLike", False))]
     assert scopes.decorators[at(b"A(os")] == ["Meta"]
     [x] = scopes.declared("x")
-    assert x.parts == (Part("os", False), Part("sep", False), Part("join", True))
-    assert (scopes.bound(x).annotation, scopes.bound(x).value) == ("int", "os.sep.join(y)")
+    assert x.bound.parts == (Part("os", False), Part("sep", False), Part("join", True))
+    assert x.bound.type is not None
+    assert (x.bound.type.parts, x.bound.value) == ((Part("int", False),), "os.sep.join(y)")
     assert sorted(scopes.assigned) == ["a", "c"]
     assert scopes.assigned["c"][0].object == "b"
     inside = scopes.scope_at(at(b"global"))

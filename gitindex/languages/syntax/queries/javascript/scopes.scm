@@ -7,3 +7,4 @@
 (variable_declarator name: (identifier) @head value: (class (class_heritage (_) @base)))
 (formal_parameters (assignment_pattern)) @defaults
 (method_definition (decorator (_) @decorator) name: (_) @head)
+(field_definition property: (_) @field value: (_) @value)

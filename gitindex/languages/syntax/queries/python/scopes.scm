@@ -18,6 +18,11 @@
 (generator_expression body: (_) . (for_in_clause right: (_) @scope.outer))
 
 (function_definition name: (identifier) @bind.function)
+(function_definition name: (identifier) @typed return_type: (_) @type)
+(assignment left: (identifier) @typed right: (call
+  function: [(identifier) @_variable (attribute attribute: (identifier) @_variable)]
+  arguments: (argument_list (keyword_argument name: (identifier) @_bound value: (_) @type)))
+  (#eq? @_variable "TypeVar") (#eq? @_bound "bound"))
 (class_definition name: (identifier) @bind.class)
 (_ type_parameters: (type_parameter (type [(identifier) @bind.typeparam (splat_type (identifier) @bind.typeparam)])))
 (_ type_parameters: (type_parameter (type (constrained_type . (type (identifier) @bind.typeparam)))))
