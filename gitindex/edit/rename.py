@@ -212,7 +212,7 @@ def _is_accepted(one: Obstacle, asked: RenameRequest) -> bool:
 def _possible(project: Project, part: Partition) -> Iterator[Obstacle]:
     """Yield the places that may be uses, each with the reason and its line."""
     for place in part.possible:
-        line = part.mention(project, place).text.strip()
+        line = part.line_of(project, place)
         why = f"{_WHY[place.why]}: {line[:80]}" if line else _WHY[place.why]
         yield Obstacle(_where(place), why)
 

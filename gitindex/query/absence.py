@@ -18,7 +18,7 @@ from gitindex.base.vocabulary import (
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
 from gitindex.query.names.dispatch import is_registered, reason_used_unnamed
-from gitindex.query.names.finder import Finder, Found
+from gitindex.query.names.finder import MAX_TARGETS, Finder, Found
 from gitindex.query.names.model import (
     BUDGET,
     ECMA,
@@ -65,39 +65,14 @@ _SUBMODULES = "SELECT l.path FROM {live} l WHERE l.skip='submodule'"
 _HIDDEN = SkipReason.SECRET
 
 
-class Mention(NamedTuple):
-    """A place of an answer that is no reference, with its line."""
-
-    path: str
-    line: int
-    column: int
-    utf16: int  # the column in UTF-16 units, as editors count
-    size: tuple[int, int]  # of the name, in bytes and in UTF-16 units
-    why: str  # a Why or a MentionKind
-    text: str
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of a place in an answer."""
-        return {
-            **path_fields(os.fsencode(self.path)),
-            "line": self.line + 1,
-            "column": self.column + 1,
-            "endColumn": self.column + self.size[0] + 1,
-            "columnUtf16": self.utf16 + 1,
-            "endColumnUtf16": self.utf16 + self.size[1] + 1,
-            "why": self.why,
-            "text": safe_text(self.text),
-        }
-
-
 class FoundPlace(NamedTuple):
-    """One occurrence. Where it is listed, it becomes a `Mention`, at the cost of its line."""
+    """One occurrence that is no reference."""
 
     path: str
     line: int
     column: int
     start: int
-    why: str
+    why: str  # a Why or a MentionKind
 
 
 class Assumed(NamedTuple):
@@ -170,7 +145,7 @@ class Partition(NamedTuple):
 
         def listed(group: OccurrenceClass) -> list[dict[str, Any]]:
             below = [place for place in self.places[group] if shown(place.path)]
-            return [self.mention(project, place).fields() for place in below[:limit]]
+            return [self._fields_of(project, place) for place in below[:limit]]
 
         possible = listed(OccurrenceClass.POSSIBLE)
         fields: dict[str, Any] = {
@@ -193,14 +168,26 @@ class Partition(NamedTuple):
             fields["leftOut"] = {"submodules": [safe_text(path) for path in self.submodules]}
         return fields
 
-    def mention(self, project: Project, place: FoundPlace) -> Mention:
-        """Return a place with its line; the text of a secret is withheld."""
+    def _fields_of(self, project: Project, place: FoundPlace) -> dict[str, Any]:
+        """Return the fields of a place in an answer."""
         path, line, column, start, why = place
-        data = project.text(path)
-        units = utf16_length(data[start - column : start])
-        text = "" if path in self.secret else _line(data, start - column)
         raw = self.name.encode("utf-8", "surrogatepass")
-        return Mention(path, line, column, units, (len(raw), utf16_length(raw)), str(why), text)
+        units = utf16_length(project.text(path)[start - column : start])
+        return {
+            **path_fields(os.fsencode(path)),
+            "line": line + 1,
+            "column": column + 1,
+            "endColumn": column + len(raw) + 1,
+            "columnUtf16": units + 1,
+            "endColumnUtf16": units + utf16_length(raw) + 1,
+            "why": str(why),
+            "text": safe_text(self.line_of(project, place)),
+        }
+
+    def line_of(self, project: Project, place: FoundPlace) -> str:
+        """Return the line of a place; that of a secret is withheld."""
+        shown = place.path not in self.secret
+        return text_line(project, place.path, place.line) if shown else ""
 
 
 def summary(answer: Mapping[str, Any], first: str = "") -> str:
@@ -390,7 +377,9 @@ def _reasons(finder: Finder, targets: Collection[Definition], found: Found) -> I
         yield "the tree does not define it"
     if found.cut:
         yield "it has more aliases than are followed"
-    for target in targets:
+    if len(targets) > MAX_TARGETS:
+        yield "it has more definitions than are examined"
+    for target in targets if len(targets) <= MAX_TARGETS else ():
         yield from _reasons_of(finder, target)
     if found.outside:
         yield "a base outside of the tree may call it"
@@ -436,7 +425,7 @@ def _is_loaded_whole(finder: Finder, target: Definition) -> bool:
 def _assumed(project: Project, targets: Collection[Definition], found: Found) -> Iterator[Assumed]:
     """Yield the assumptions that code of the targets' languages breaks: the lists rely on them."""
     families = _families(project, targets)
-    held = [holder for d in targets for holder in _holders(project, d)]
+    held = [holder for d in list(targets)[:MAX_TARGETS] for holder in _holders(project, d)]
     outside = [f"{d.path}:{d.line + 1}" for d in targets] if found.outside else []
     decorated = [f"{d.path}:{d.start_line + 1}" for d in held if is_registered(project, d)]
     broken = {Assumption.OUTSIDE: outside, Assumption.FRAMEWORK: decorated}
@@ -495,6 +484,8 @@ def _count(view: TreeView) -> dict[str, int]:
     return counts
 
 
-def _line(data: bytes, start: int) -> str:
-    text = data[start : start + 4 * MAX_LINE].partition(b"\n")[0]
+def text_line(project: Project, path: str, line: int) -> str:
+    """Return the start of a line of a file."""
+    start = project.offset(path, line, 0)
+    text = project.text(path)[start : start + 4 * MAX_LINE].partition(b"\n")[0]
     return text.decode("utf-8", "replace").strip()[:MAX_LINE]

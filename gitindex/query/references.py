@@ -12,9 +12,9 @@ from gitindex.base.vocabulary import Layer, Role, Tier
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.absence import MAX_LINE, partition_target
+from gitindex.query.absence import partition_target, text_line
 from gitindex.query.names.dispatch import decorators, is_registered, linked
-from gitindex.query.names.finder import Finder, Found
+from gitindex.query.names.finder import MAX_TARGETS, Finder, Found
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, Site, make_site
 from gitindex.query.names.project import Project
@@ -124,7 +124,7 @@ def _handed_over(project: Project, target: ReferenceTarget, sites: Iterable[Site
     A decorator takes it as well.
     """
     functions = [d for d in target.definitions if d.kind in FUNCTIONS]
-    if not functions or len(functions) < len(target.definitions):
+    if not functions or len(functions) < len(target.definitions) or len(functions) > MAX_TARGETS:
         return 0
     decorated = any(decorators(project, d) for d in functions)
     values = (Use.REFERENCE,) if decorated else (Use.REFERENCE, Use.ATTRIBUTE)  # a property is read
@@ -140,7 +140,7 @@ def site_fields(project: Project, site: Site) -> dict[str, Any]:
         "role": str(_role(site.use)),
         "use": USES[site.use],
         "tier": str(site.tier),
-        "text": safe_text(_line(project, site.path, site.line)),
+        "text": safe_text(text_line(project, site.path, site.line)),
     }
     if site.via:
         fields["via"] = site.via
@@ -151,35 +151,37 @@ def site_fields(project: Project, site: Site) -> dict[str, Any]:
 
 def definition_fields(project: Project, definition: Definition) -> dict[str, Any]:
     """Return the fields of one definition."""
-    end = definition.column + len(definition.name.encode())
     return {
-        "name": definition.name,
+        **_place_fields(project, definition),
         "qualifiedName": definition.qualified,
-        "kind": definition.kind,
-        **path_fields(os.fsencode(definition.path)),
-        **span_fields(project, definition.path, definition.line, definition.column, end),
         "endLine": definition.end_line + 1,
         "signature": definition.signature,
         "exported": definition.exported,
-        "layer": str(Layer.SYNTACTIC),
-        "source": project.where(definition.path),
     }
 
 
 def declared_fields(project: Project, declared: DeclaredPlace) -> dict[str, Any]:
     """Return the declaration of a name that is not a symbol, with the fields of a definition."""
-    end = declared.column + len(declared.name.encode())
     return {
-        "name": declared.name,
+        **_place_fields(project, declared),
         "qualifiedName": declared.name,
-        "kind": declared.kind,
-        **path_fields(os.fsencode(declared.path)),
-        **span_fields(project, declared.path, declared.line, declared.column, end),
         "endLine": declared.line + 1,
-        "signature": safe_text(_line(project, declared.path, declared.line)),
+        "signature": safe_text(text_line(project, declared.path, declared.line)),
         "exported": False,
+    }
+
+
+def _place_fields(project: Project, defined: Definition | DeclaredPlace) -> dict[str, Any]:
+    end = defined.column + len(defined.name.encode())
+    return {
+        "name": defined.name,
+        "qualifiedName": "",
+        "kind": defined.kind,
+        **path_fields(os.fsencode(defined.path)),
+        **span_fields(project, defined.path, defined.line, defined.column, end),
+        **dict.fromkeys(("endLine", "signature", "exported")),  # in the order of the contract
         "layer": str(Layer.SYNTACTIC),
-        "source": project.where(declared.path),
+        "source": project.where(defined.path),
     }
 
 
@@ -195,12 +197,6 @@ def span_fields(project: Project, path: str, line: int, column: int, end: int) -
         "columnUtf16": utf16_length(before) + 1,
         "endColumnUtf16": utf16_length(text) + 1,
     }
-
-
-def _line(project: Project, path: str, line: int) -> str:
-    start = project.offset(path, line, 0)
-    text = project.text(path)[start : start + 4 * MAX_LINE].partition(b"\n")[0]
-    return text.decode("utf-8", "replace").strip()[:MAX_LINE]
 
 
 def _find(finder: Finder, target: ReferenceTarget) -> Found:

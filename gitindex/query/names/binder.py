@@ -332,9 +332,5 @@ class Binder:
 
 
 def _definition_at(source: FileNames, place: Occurrence) -> Meaning:
-    found = [
-        symbol
-        for symbol in source.named(place.name)
-        if (symbol.line, symbol.column) == (place.line, place.column)
-    ]
-    return Meaning(State.DEFINED, tuple(found)) if found else Meaning(State.LOCAL)
+    symbol = source.symbol_at(place.line, place.column)
+    return Meaning(State.DEFINED, (symbol,)) if symbol is not None else Meaning(State.LOCAL)

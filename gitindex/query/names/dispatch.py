@@ -183,14 +183,19 @@ class Dispatch:
 def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definition]:
     """Yield what has the same name and is used by it: the constructors of a class, other declarations of
     one function (overload signatures, a setter, a stub), and what the linker joins with a name of C."""
+    targets = list(targets)
+    project.load(d.path for d in targets)
+    joined: dict[str, dict[_Symbol, list[Definition]]] = {}
     for target in targets:
         source = project.source(target.path)
         if source is not None and is_type(target):
             below = source.children(target.ordinal, target.name)
             yield from (d for d in below if d.kind == "constructor")
-        if source is not None and target.kind in _LINKED:
-            others = project.definitions(target.name)
-            yield from (d for d in others if _is_joined(project, source, target, d))
+        symbol = _symbol_of(project, target)
+        if symbol is not None:
+            if target.name not in joined:
+                joined[target.name] = _by_symbol(project, target.name)
+            yield from joined[target.name].pop(symbol, ())
 
 
 def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]:
@@ -201,18 +206,32 @@ def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]
     return found | c if found.isdisjoint(_DATA) else set()
 
 
-def _is_joined(project: Project, source: FileNames, target: Definition, other: Definition) -> bool:
-    """Return whether two definitions of one qualified name are one symbol."""
-    if other.qualified != target.qualified or other.kind not in _LINKED:
-        return False
+_Symbol = tuple[str, str]
+"""What definitions of one symbol share: the qualified name, and the file or that the linker joins them."""
+
+
+def _by_symbol(project: Project, name: str) -> dict[_Symbol, list[Definition]]:
+    """Return the definitions of a name that are one symbol with others, by symbol."""
+    found: dict[_Symbol, list[Definition]] = {}
+    definitions = project.definitions(name)
+    project.load(d.path for d in definitions)
+    for definition in definitions:
+        symbol = _symbol_of(project, definition)
+        if symbol is not None:
+            found.setdefault(symbol, []).append(definition)
+    return found
+
+
+def _symbol_of(project: Project, definition: Definition) -> _Symbol | None:
+    """Return the symbol that a definition is one of several declarations of; None if it is alone."""
+    source = project.source(definition.path) if definition.kind in _LINKED else None
+    if source is None:
+        return None
     if source.origin.family == "c":
-        home = project.source(other.path)
-        shared = not _is_static(target) and not _is_static(other)
-        return shared and home is not None and home.origin.family == "c"
-    if source.language not in _REDEFINING or "variable" in (target.kind, other.kind):
-        return False
-    paths = {target.path, other.path}
-    return len(paths) == 1 or {path.removesuffix("i") for path in paths} == {min(paths)}
+        return None if _is_static(definition) else (definition.qualified, "")
+    if source.language not in _REDEFINING or definition.kind == "variable":
+        return None
+    return definition.qualified, definition.path.removesuffix("i")  # a stub is beside its module
 
 
 def _is_static(definition: Definition) -> bool:

@@ -35,11 +35,13 @@ from gitindex.query.names.modules import default_names, locals_of
 from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
 from gitindex.query.names.semantic import KnownReferences, current_paths
-from gitindex.query.names.texts import of_annotations, of_exports
+from gitindex.query.names.texts import of_strings
 from gitindex.view.tree import TreeView
 
 MAX_ALIASES = 20
 """Aliases of one definition that are followed."""
+MAX_TARGETS = 5_000
+"""Definitions of a name beyond which none of its places is bound: each would mean any of them."""
 MAX_PLACES, MAX_MADE = 50_000, 100
 MAX_FILES = 2_000
 """Files with the name whose places one answer binds; the places of others are possible, for `budget`."""
@@ -133,6 +135,11 @@ class Finder:
         return self._found[asked]
 
     def _search(self, chosen: dict[_Key, Definition], within: frozenset[str]) -> Found:
+        if len(chosen) > MAX_TARGETS:
+            places = [self.project.plain_places(name) for name in {d.name for d in chosen.values()}]
+            self.project.load(d.path for d in chosen.values())
+            defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
+            return Found([], [], {}, defined, frozenset(path for one in places for path in one))
         chosen |= {(d.path, d.ordinal): d for d in linked(self.project, chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
@@ -230,8 +237,8 @@ class Finder:
         for holder, offset in scopes.holders(name, self.project.offset(*at)):
             line = self.project.line(source.path, offset)
             column = offset - self.project.offset(source.path, line, 0)
-            near = [s for s in source.named(holder) if (s.line, s.column) == (line, column)]
-            sites = self._of_symbols(near) if near else self._of_local(source, holder, offset)
+            near = source.symbol_at(line, column)
+            sites = self._of_symbols([near]) if near else self._of_local(source, holder, offset)
             yield from ((holder, site) for site in sites)
 
     def _of_symbols(self, symbols: list[Definition]) -> Iterable[Site]:
@@ -279,16 +286,11 @@ class Finder:
 
     def _add_strings(self, wanted: _SearchTargets, within: frozenset[str], bound: _Bound) -> None:
         """Add what annotations written as strings, and `__all__`, refer to."""
-        targets = wanted.targets.values()
-        known = bound.found.keys() | bound.judged.keys()
-        annotations = of_annotations(self.project, targets, within, known)
-        told = [(*one, False) for one in annotations]
-        told += [(*one, True) for one in of_exports(self.project, targets, within)]
-        for source, place, exported in told:
+        for source, place in of_strings(self.project, wanted.targets.values(), within):
             site = self._bind(source, place, wanted)
             if isinstance(site, Site):
                 bound.found.setdefault(site[:3], site)
-            elif exported:
+            elif place.use == Use.REFERENCE:
                 bound.judged.setdefault((source.path, place.line, place.column), site)
 
     def _wanted(self, chosen: dict[_Key, Definition]) -> _SearchTargets:
@@ -433,8 +435,7 @@ class Finder:
 
     def _defined(self, source: FileNames, place: Occurrence) -> PlaceClass:
         """Judge a definition of its own: a key of a literal may stand for a member of its type."""
-        at = (place.line, place.column)
-        symbol = next((s for s in source.named(place.name) if (s.line, s.column) == at), None)
+        symbol = source.symbol_at(place.line, place.column)
         holder = source.symbol(symbol.parent) if symbol is not None else None
         literal = holder is not None and holder.kind == "object"
         return KEY if literal and source.language in ECMA else ELSEWHERE

@@ -127,6 +127,14 @@ class FileNames:
         """Return symbols with this name directly below another (-1: the module)."""
         return [symbol for symbol in self.named(name) if symbol.parent == parent]
 
+    def symbol_at(self, line: int, column: int) -> Definition | None:
+        """Return the symbol whose name stands at a place."""
+        return self._by_place.get((line, column))
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], Definition]:
+        return {(symbol.line, symbol.column): symbol for symbol in reversed(self.symbols)}
+
     def symbol(self, ordinal: int) -> Definition | None:
         """Return the symbol with this ordinal; None at module level."""
         return self.symbols[ordinal] if 0 <= ordinal < len(self.symbols) else None

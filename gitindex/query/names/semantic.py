@@ -172,8 +172,8 @@ def _homes(project: Project, wanted: Iterable[str]) -> list[Definition]:
 
 def _defined_at(project: Project, found: semantic.SemanticDefinition) -> Definition | None:
     source = project.source(os.fsdecode(found.path))
-    here = source.named(found.name) if source else []
-    return next((d for d in here if (d.line, d.column) == (found.line, found.column)), None)
+    here = source.symbol_at(found.line, found.column) if source else None
+    return here if here is not None and here.name == found.name else None
 
 
 def _at(found: semantic.Reference) -> _At:

@@ -17,7 +17,6 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.names.binder import LABEL, Binder
 from gitindex.query.names.model import Definition, FileNames, Meaning, enclosing
 from gitindex.query.names.semantic import known_at
-from gitindex.query.names.texts import is_annotation
 
 MAX_NAME = 1_000
 _PLACE = compile_later(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
@@ -152,11 +151,13 @@ def _labels(binder: Binder, source: FileNames, line: int, column: int) -> Iterat
 
 def _annotation(binder: Binder, source: FileNames, line: int, column: int) -> Iterator[Occurrence]:
     """Yield the name at a place in a Python annotation that is written as a string."""
-    if source.language != "python" or line >= len(binder.project.starts(source.path)):
+    scopes = binder.project.scopes(source.path)
+    at = binder.project.offset(source.path, line, column)
+    if source.language != "python" or scopes is None or scopes.quiet(at) != "annotation":
         return
     text = binder.project.span(source.path, line, line)
     for word in NAME.finditer(text) if text.isascii() else ():
-        if word.start() <= column < word.end() and is_annotation(text, *word.span()):
+        if word.start() <= column < word.end():
             around = enclosing(source, line)
             scope = around.ordinal if around else -1
             yield Occurrence(word.group(), line, word.start(), Use.TYPE, scope)

@@ -51,10 +51,6 @@ _LEFT_OUT = (
     " AND NOT (l.skip IS NULL AND b.reason IS 'binary' AND b.lines IS 0)"
 )
 """Paths without facts, but for those that git takes as binary: it searches none of these."""
-_ANNOTATES = compile_later(
-    r"(?:->|\bTypeVar\([^()]*\bbound\s*=|[\w\])]\s*:|\b(?:[A-Z]\w*|list|dict|tuple|type|set|frozenset)\[(?:[^\]\"']*,)?)\s*$"
-)
-_QUOTED = compile_later(r"([\"'])([\w.\[\], |]*)$")
 _WORD = compile_later(rb"\w+")
 _NOT_GREPPED = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 
@@ -202,14 +198,6 @@ def _pattern(needle: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"(?<![A-Za-z0-9_])%s(?![A-Za-z0-9_])" % re.escape(needle))
 
 
-def is_annotation(line: str, column: int, end: int) -> bool:
-    """Return whether a word is part of a Python annotation that is written as a string."""
-    opened = _QUOTED.search(line[:column])
-    if opened is None or not re.match(rf"[\w.\[\], |]*{opened.group(1)}", line[end:]):
-        return False
-    return _ANNOTATES.search(line[: opened.start()]) is not None
-
-
 def _mentioned(
     project: Project, targets: Iterable[Definition], within: Iterable[str]
 ) -> Iterator[tuple[str, FileNames, list[tuple[int, int, int]]]]:
@@ -222,34 +210,24 @@ def _mentioned(
                 yield name, source, places
 
 
-def of_annotations(
-    project: Project, targets: Iterable[Definition], within: Iterable[str], code: set[At]
+def of_strings(
+    project: Project, targets: Iterable[Definition], within: Iterable[str]
 ) -> Iterator[tuple[FileNames, Occurrence]]:
-    """Yield occurrences in Python annotations written as strings; `code` are known others."""
+    """Yield what strings of Python name: a type in an annotation, an item of `__all__`."""
     for name, source, places in _mentioned(project, targets, within):
-        for line, column, _ in places:
-            if (source.path, line, column) in code:
+        data, size = project.text(source.path), len(name.encode())
+        for line, column, start in places:
+            before = data[start - column : start]
+            quoted = b'"' in before or b"'" in before  # most names are in code
+            scopes = project.scopes(source.path) if quoted else None
+            if scopes is None:
                 continue
-            text = project.span(source.path, line, line)
-            if is_annotation(text, column, column + len(name)):
+            kind = scopes.quiet(start)
+            if kind == "annotation":
                 around = enclosing(source, line)
                 scope = around.ordinal if around else -1
                 yield source, Occurrence(name, line, column, Use.TYPE, scope)
-
-
-def of_exports(
-    project: Project, targets: Iterable[Definition], within: Iterable[str]
-) -> Iterator[tuple[FileNames, Occurrence]]:
-    """Yield items of Python's `__all__`: each refers to the module's binding of that name."""
-    for name, source, places in _mentioned(project, targets, within):
-        text, size = project.text(source.path), len(name.encode())
-        if b"__all__" not in text:
-            continue
-        for line, column, start in places:
-            end = text[start + size : start + size + 1]
-            whole = text[start - 1 : start] in (b'"', b"'") and end in (b'"', b"'")
-            scopes = project.scopes(source.path) if whole else None
-            if scopes is not None and scopes.quiet(start) == "exported":
+            elif kind == "exported" and scopes.quiet_span(start) == (start, start + size):
                 yield source, Occurrence(name, line, column, Use.REFERENCE, -1)
 
 

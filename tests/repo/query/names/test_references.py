@@ -741,3 +741,78 @@ def test_local_imports_without_scopes_leave_a_name_open(repo: Repo) -> None:
         answer = ask(repo, name)
         assert not answer["accounted"]["unlikely"]
         assert answer["references"] or answer["possible"]
+
+
+def test_a_name_with_more_definitions_than_are_examined_is_possible(repo: Repo) -> None:
+    """Each place would mean any of them; 30,000 definitions took longer than 100 s."""
+    one = "class C{0}:\n    def same(self):\n        return {0}\n\n"
+    files = {f"m{f}.py": "".join(one.format(i) for i in range(1000)) for f in range(6)}
+    repo.index_files(files | {"use.py": "import m0\n\nm0.C1().same()\n"})
+    answer = ask(repo, "same")
+    assert answer["accounted"]["definitions"] == 6000
+    assert [(p["path"], p["why"]) for p in answer["possible"]] == [("use.py", "budget")]
+    assert answer["accountedFor"]
+    assert not answer["complete"]
+    assert "it has more definitions than are examined" in answer["reasons"]
+    assert [r["path"] for r in ask(repo, "m0.py#C1.same")["references"]] == ["use.py"]
+
+
+TYPED = {
+    "shapes.py": "class Box:\n    def open(self): ...\n\n\nclass Lid:\n    def close(self): ...\n",
+    "use.py": """from typing import Optional, TypeVar
+import shapes
+from shapes import Box, Lid
+
+T = TypeVar("T", bound="Box")
+
+
+async def made() -> "Optional[shapes.Box]": ...
+
+
+def of(one: T, many: "list[Box]", pair: tuple[Lid, Box], it: Box | None = None):
+    one.open()  # bound
+    for each in many:
+        each.open()  # each
+    lid, box = pair
+    box.open()  # second
+    (it or Box()).open()
+
+
+async def later(it=None):
+    box = await made()
+    box.open()  # awaited
+    self_box = it or Box()
+    either = Box() if it else None
+    either.open()  # first choice
+    try:
+        pass
+    except (Box, Lid) as error:
+        error.open()  # one of two
+""",
+    "shapes.ts": "export class Box { open() {} }\nexport interface Has { box: Box, all: readonly Box[], make(): Promise<Box> }\n",
+    "use.ts": """import { Box, Has } from './shapes'
+class Holder {
+  private box = new Box()
+  other?: Box | undefined
+  run(has: Has, [one, two]: [number, Box]) {
+    this.box.open() // field
+    this.other!.open() // optional
+    has.box.open() // of an interface
+    for (const each of has.all) each.open() // each
+  }
+  async later(has: Has) { (await has.make()).open() } // awaited
+}
+const made = (): Box => new Box()
+made().open() // result of an arrow
+""",
+}
+
+
+def test_types_of_python_and_typescript_are_read_from_the_tree(repo: Repo) -> None:
+    repo.index_files(TYPED)
+    for path in ("shapes.py", "shapes.ts"):
+        answer = ask(repo, f"{path}#Box.open")
+        lines = {(r["path"], r["text"]) for r in answer["references"]}
+        use = path.replace("shapes", "use")
+        told = [line.strip() for line in TYPED[use].splitlines() if ".open() " in line]
+        assert {text for where, text in lines if where == use} == set(told)
