@@ -43,9 +43,10 @@ class DeclaredType(NamedTuple):
 
     def target(self) -> DeclaredType:
         """Return what a pointer leads to, and the one alternative to nothing; others as they are."""
-        inner = [one for one in self.inner if one.form != NOTHING]
-        single = self.form == POINTER or (self.form == UNION and len(inner) == 1)
-        return inner[0].target() if single and inner else self._replace(inner=tuple(inner))
+        if self.form not in (POINTER, UNION):
+            return self
+        inner = tuple(one for one in self.inner if one.form != NOTHING)
+        return inner[0].target() if len(inner) == 1 else self._replace(inner=inner)
 
     def has_no_name(self) -> bool:
         """Return whether its members are not those of a type with a name."""
