@@ -201,7 +201,11 @@ def _compare(view: TreeView, marks: list[Mark]) -> Compared:
 
 
 def _truth(marks: list[Mark], ours: dict[At, Definition]) -> Truth:
-    """Places of symbols that both define."""
+    """Places of symbols that both define.
+
+    What only the indexer takes as a definition is no use: scip-typescript gives the parameters of all
+    signatures of a constructor one symbol, with the field that one of them declares.
+    """
     defined: dict[str, set[At]] = defaultdict(set)
     for mark in marks:
         if mark.defines and mark[:3] in ours:
@@ -215,6 +219,7 @@ def _truth(marks: list[Mark], ours: dict[At, Definition]) -> Truth:
         for place in places:
             shared[place] |= places
     blurred = {mark[:3] for mark in marks if mark.symbol in left_out} | _doubled(marks)
+    blurred |= {mark[:3] for mark in marks if mark.defines and mark[:3] not in ours}
     for mark in marks:
         if mark[:3] not in ours and mark.symbol in defined and mark[:3] not in blurred:
             targets.setdefault(mark[:3], set()).update(defined[mark.symbol])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import counted, path_fields, safe_text, utf16_length
@@ -333,7 +333,7 @@ class _Judge:
         local: ReferenceTarget | None,
     ) -> None:
         self._project, self._found, self._sites, self._local = project, found, sites, local
-        self._families = _families(project, targets)
+        self._families = {project.family(target) for target in targets}
         known = sites.known() | found.judged.keys() | found.defined
         self._is_named = local is None or any(d.kind == "parameter" for d in local.declared)
         bound = {file: texts[file] for file in texts if file.path not in found.unbound}
@@ -424,7 +424,7 @@ def _is_loaded_whole(finder: Finder, target: Definition) -> bool:
 
 def _assumed(project: Project, targets: Collection[Definition], found: Found) -> Iterator[Assumed]:
     """Yield the assumptions that code of the targets' languages breaks: the lists rely on them."""
-    families = _families(project, targets)
+    families = {project.family(target) for target in targets}
     held = [holder for d in list(targets)[:MAX_TARGETS] for holder in _holders(project, d)]
     outside = [f"{d.path}:{d.line + 1}" for d in targets] if found.outside else []
     decorated = [f"{d.path}:{d.start_line + 1}" for d in held if is_registered(project, d)]
@@ -435,12 +435,6 @@ def _assumed(project: Project, targets: Collection[Definition], found: Found) ->
     for assumption in Assumption:
         if paths := broken.get(assumption):
             yield Assumed(assumption, len(paths), min(paths))
-
-
-def _families(project: Project, targets: Iterable[Definition]) -> set[str]:
-    """Return the families of languages that some definitions are of."""
-    sources = (project.source(target.path) for target in targets)
-    return {source.origin.family for source in sources if source is not None}
 
 
 def _holders(project: Project, definition: Definition) -> Iterator[Definition]:

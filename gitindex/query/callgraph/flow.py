@@ -51,7 +51,7 @@ class ValueFlow:
         """Return the functions and classes that the call at a place runs."""
         at = self._project.offset(source.path, place.line, place.column)
         here = ExpressionPlace(source, place.enclosing, at)
-        chain = self._finder.binder.receiver(source, at)[0]
+        chain = self._finder.binder.receiver(source, at)
         if meaning.definitions:
             found = self._all_runs(meaning, here)
         elif chain is None:

@@ -90,7 +90,7 @@ class Judge:
     def _receiver(self, source: FileNames, place: Occurrence) -> Value | None:
         """Return the value before the dot; None for a bare name."""
         at = self._project.offset(source.path, place.line, place.column)
-        chain = self._finder.binder.receiver(source, at)[0]
+        chain = self._finder.binder.receiver(source, at)
         where = ExpressionPlace(source, place.enclosing, at)
         return None if chain is None else self._finder.binder.types.chain(chain, where)
 

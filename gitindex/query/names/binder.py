@@ -9,7 +9,6 @@ from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.expressions import UNNAMED
 from gitindex.languages.scopes.model import CALLS_APART, NOMINAL, TYPED, FileScopes, Part
 from gitindex.languages.syntax.kinds import FUNCTIONS
-from gitindex.query.names.expressions import UNREADABLE
 from gitindex.query.names.model import (
     ECMA,
     NOT_BOUND,
@@ -65,9 +64,9 @@ class Binder:
         marked = self._marked(source, place, at, scopes) if scopes is not None else None
         if marked is not None:
             return marked
-        chain, read = self.receiver(source, at)
+        chain = self.receiver(source, at)
         if chain is not None:
-            return self.member_of(chain, source, place, at, read)
+            return self.member_of(chain, source, place, at)
         if self._is_key(source, place, at):
             called = scopes.given(at) if scopes is not None else ()
             if called and self._is_parameter(called, source, place, at):
@@ -96,13 +95,11 @@ class Binder:
         source: FileNames,
         place: Occurrence,
         at: int,
-        read: bool = True,
     ) -> Meaning:
-        """Return the meaning of a member of a chain; `read`: the tree names the chain."""
+        """Return the meaning of a member of a chain; UNKNOWN if the tree does not name the chain."""
         if not chain:
             return UNKNOWN
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
-        value = value._replace(sure=value.sure and read)
         found = self.types.member(value, place.name)
         if found.state is State.OUTSIDE:
             return self._outside_member(chain, source, value.sure)
@@ -163,20 +160,19 @@ class Binder:
             return inherited
         return found._replace(sure=False)
 
-    def receiver(self, source: FileNames, at: int) -> tuple[Sequence[Part] | None, bool]:
-        """Return the object of the member at an offset, and whether the tree names it.
+    def receiver(self, source: FileNames, at: int) -> Sequence[Part] | None:
+        """Return the object of the member at an offset, empty if the tree does not name it.
 
         None for a bare name.
         """
         scopes = self.project.scopes(source.path)
-        chain = scopes.receiver(at) if scopes else None
-        return ([UNREADABLE], False) if chain == () else (chain, True)
+        return scopes.receiver(at) if scopes else None
 
     def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
         """Return where members that are not symbols get their values, in a class or an object."""
         at = self.project.offset(source.path, place.line, place.column)
-        chain, _ = self.receiver(source, at)
-        if chain is None:
+        chain = self.receiver(source, at)
+        if not chain:
             return []
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         owners = [value.definition] if value.definition is not None else []
@@ -207,19 +203,14 @@ class Binder:
         if key not in self._candidates:
             found = self.project.definitions(name)
             self.project.load(d.path for d in found)
-            found = [d for d in found if self.family(d) == family]
+            found = [d for d in found if self.project.family(d) == family]
             self._candidates[key] = found, [d for d in found if self.is_member(d)]
         return self._candidates[key]
 
     def is_near(self, definition: Definition, source: FileNames, bare: bool) -> bool:
         """Return whether a definition is of a file's languages, and no member if the name is bare."""
-        near = self.family(definition) == source.origin.family
+        near = self.project.family(definition) == source.origin.family
         return near and self.is_member(definition) != bare
-
-    def family(self, definition: Definition) -> str:
-        """Return the group of languages that a definition is of."""
-        source = self.project.source(definition.path)
-        return source.origin.family if source else ""
 
     def is_member(self, definition: Definition) -> bool:
         """Return whether a definition is accessed through an instance or a class."""

@@ -102,8 +102,7 @@ class Dispatch:
     def _may_relate(self, target: Definition, other: Definition) -> bool:
         if _key(other) == _key(target) or other.kind not in FUNCTIONS | {"field", "property"}:
             return False
-        one, two = self._project.source(target.path), self._project.source(other.path)
-        return one is not None and two is not None and one.origin.family == two.origin.family
+        return self._project.family(target) == self._project.family(other) != ""
 
     def _related(self, one: Definition, two: Definition) -> bool:
         first, second = _key(one), _key(two)

@@ -1,4 +1,4 @@
-"""Parse text that trees do not cover: chains, annotations, signatures, expressions."""
+"""Parse the text of an expression: what functions a value may be is asked of few of them."""
 
 from __future__ import annotations
 
@@ -12,43 +12,7 @@ from gitindex.languages.scopes.model import LITERAL, Part
 MAX_LOOK = 4_000
 """Bytes to search for a matching bracket, or for anything else."""
 
-_WORD = compile_later(r"[^\W\d][\w$]*|\$[\w$]*")
-_PREFIX = compile_later(r"^(?:await|new|yield|return|typeof|cast)\s+")
-_STEP = compile_later(r"\s*(?:\?\.|!\.|->|::|\.)\s*(?=[\w$#])")
-_LOADS = ("require", "import")
-_LITERAL = compile_later(r"""\(\s*(["'`])([^"'`$]+)\1\s*\)""")
 _BRACKETS = str.maketrans("([{<", ")]}>")
-
-
-UNREADABLE = Part("", False)
-
-
-def read_chain(text: str) -> list[Part] | None:
-    """Parse an expression that is one chain; None for any other."""
-    text = text.strip().rstrip(";").strip()
-    while match := _PREFIX.match(text):
-        text = text[match.end() :]
-    if text[:1] == "(" and closing(text, 0) == len(text) - 1:
-        return read_chain(text[1:-1])
-    if text[:1] in ('"', "'", "`", "[", "{") or text[:1].isdigit():
-        return [Part(LITERAL, False)]
-    parts: list[Part] = []
-    at = 0
-    while match := _WORD.match(text, at):
-        end = match.end()
-        at, called = _after_calls(text, end)
-        parts.append(Part(match.group(), called, load=_load(match.group(), text[end:at])))
-        step = _STEP.match(text, at)
-        if not step:
-            return parts if not text[at:].strip(" !") else None
-        at = step.end()
-    return None
-
-
-def _load(name: str, arguments: str) -> str:
-    """Return the module that a call names, as `require('./x')` does; empty for any other call."""
-    match = _LITERAL.fullmatch(arguments) if name in _LOADS else None
-    return match.group(2) if match else ""
 
 
 def closing(text: str, at: int) -> int:
@@ -83,27 +47,11 @@ def split_top(text: str, separator: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _after_calls(text: str, at: int) -> tuple[int, bool]:
-    """Return the end of the arguments and type arguments after a name, and whether it is called."""
-    called = False
-    while at < len(text):
-        if text[at] == "(":
-            at, called = closing(text, at) + 1, True
-        elif (
-            text[at] == "<"
-            and (end := closing(text, at)) < len(text)
-            and text[end + 1 :][:1] == "("
-        ):
-            at = end + 1
-        else:
-            break
-    return at, called
-
-
 MAX_TEXT = 2_000
 _BEFORE_VALUE = compile_later(r"^(?:await|new|return)\s+")
 _CHOICE = compile_later(r"^(.*?)\s+if\s.*?\selse\s+(.*)$", re.DOTALL)
 _OPENERS = {")": "(", "]": "["}
+_LITERALS = ('"', "'", "`", "[", "{")
 
 
 class Expression(NamedTuple):
@@ -135,6 +83,23 @@ def read_expression(text: str) -> Iterator[Expression]:
         base, dot, name = text.rpartition(".")
         if dot and name.isidentifier() and base:
             yield Expression("member", base.rstrip("?"), name)
+
+
+def read_chain(text: str) -> list[Part] | None:
+    """Parse an expression that is one chain, the first where it is one of several; None for others."""
+    if text.strip()[:1] in _LITERALS or text.strip()[:1].isdigit():
+        return [Part(LITERAL, False)]
+    one = next(read_expression(text), None)
+    if one is None or one.kind == "item":
+        return None
+    if one.kind == "name":
+        return [Part(one.name, False)]
+    front = read_chain(one.base)
+    if front is None or one.kind == "member":
+        return [*front, Part(one.name, False)] if front else None
+    *before, last = front
+    load = one.inner.strip().strip("\"'`") if last.name in ("require", "import") else ""
+    return [*before, Part(last.name, True, load)] if not last.called else None
 
 
 def _inside(text: str) -> list[str] | None:

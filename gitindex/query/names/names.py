@@ -370,7 +370,7 @@ class Names:
             d
             for d in self.project.definitions(name)
             if d.path.rpartition("/")[0] == folder
-            and self._is_family(source, d)
+            and self.project.family(d) == source.origin.family
             and d.parent < 0
             and "." not in d.qualified
         ]
@@ -380,10 +380,6 @@ class Names:
         return (
             OUTSIDE._replace(sure=True) if own and not self.project.definitions(name) else UNKNOWN
         )
-
-    def _is_family(self, source: FileNames, definition: Definition) -> bool:
-        other = self.project.source(definition.path)
-        return other is not None and other.origin.family == source.origin.family
 
 
 def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:

@@ -316,6 +316,11 @@ class Project:
             self.load([path])
         return self._sources[path]
 
+    def family(self, definition: Definition) -> str:
+        """Return the group of languages that a definition is of; empty without facts."""
+        source = self.source(definition.path)
+        return source.origin.family if source is not None else ""
+
     def know(self, path: str, oid: bytes) -> None:
         """Record the blob id of a path whose facts are not loaded."""
         self._oids[path] = oid

@@ -257,7 +257,9 @@ class Types:
         self._busy: set[tuple[str, int, str]] = set()
 
     def chain(self, parts: Sequence[Part], place: ExpressionPlace) -> Value:
-        """Return the value of `a.b(…).c`."""
+        """Return the value of `a.b(…).c`; NOT_KNOWN for a chain that the tree does not name."""
+        if not parts:
+            return NOT_KNOWN
         own = self._own_exports(parts, place) if place.source.language in ECMA else 0
         if own:
             value = Value(ValueKind.MODULE, module=Module((place.source.path,)), sure=True)
@@ -396,11 +398,7 @@ class Types:
         if source.origin.family == "c" and self.classes.members(found, "operator->", False)[0]:
             return False
         same = (d for d in self.project.definitions(found.name) if is_type(d))
-        return [d for d in same if self._is_family(d, source)] == [found]
-
-    def _is_family(self, definition: Definition, source: FileNames) -> bool:
-        home = self.project.source(definition.path)
-        return home is not None and home.origin.family == source.origin.family
+        return [d for d in same if self.project.family(d) == source.origin.family] == [found]
 
     def expression(self, text: str, place: ExpressionPlace) -> Value:
         """Return the value of an expression that is a chain."""
