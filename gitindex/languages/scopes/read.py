@@ -396,7 +396,9 @@ def _bind_pattern(reading: ScopeReading, node: Node, how: str, bound: _BoundName
             reading.declare(target, how, start, _NONE, _UNKNOWN)
 
 
-def _told(reading: ScopeReading, bound: _BoundNames, name: Node, pick: int) -> tuple[Span, Told]:
+def _told(
+    reading: ScopeReading, bound: _BoundNames, name: Node, pick: int
+) -> tuple[Span, Told, int]:
     """Return the value that a name gets: all of it, each element, or the n-th; and the declared type."""
     captures, value, nominal = bound.captures, bound.value, reading.language in NOMINAL
     if nominal:
@@ -410,7 +412,8 @@ def _told(reading: ScopeReading, bound: _BoundNames, name: Node, pick: int) -> t
         span, parts, pick = _value_parts(value, pick, nominal)
     number = reading.out.value(parts, span if pick == WHOLE else _NONE)
     far = int(kind[0]) - name.start_byte if kind else 0
-    return span, (pick, number, reading.out.type(kind), far)
+    known = ("type" in captures) + (span[1] > 0)
+    return span, (pick, number, reading.out.type(kind), far), known
 
 
 def _field(seen: _SortedMatches, captures: Captures) -> None:
@@ -420,7 +423,7 @@ def _field(seen: _SortedMatches, captures: Captures) -> None:
     for node in captures["field"]:
         told = _told(seen.reading, bound, node, WHOLE)
         size = node.end_byte - node.start_byte
-        seen.marks["assigned"].append([node.start_byte, size, said, *told])
+        seen.marks["assigned"].append([node.start_byte, size, said, *told[:2]])
 
 
 def _set_members(pattern: Node) -> Iterator[list[Any]]:
@@ -511,6 +514,7 @@ class ScopeReading:
         self.out = ScopesWriter(text)
         self.ranges: list[list[int]] = []
         self.names: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._known: dict[tuple[int, int], int] = {}  # how much of each was told: a type, a value
         self.moved: list[list[Any]] = []
 
     def nest(self, found: dict[tuple[int, int], int]) -> None:
@@ -541,27 +545,24 @@ class ScopeReading:
                 scope = ranges[scope][4]
         return scope
 
-    def declare(self, node: Node, how: str, start: int, value: Span, told: Told) -> None:
+    def declare(
+        self, node: Node, how: str, start: int, value: Span, told: Told, known: int = 0
+    ) -> None:
         """Add a declaration; for the same name and place, keep the one with more information."""
         at, end = node.start_byte, node.end_byte
         inner = self.at(at)
         scope = self._home(inner, how)
         rest = (start - at, value[0] - end if value[1] else 0, value[1] - value[0], *told)
         kind = self.out.word("var" if how == "hoist" else how)
-        self._keep((at, end - at, inner - scope, kind, *rest), scope)
+        self._keep((at, end - at, inner - scope, kind, *rest), scope, known)
         if how == "function" and self.ranges[scope][2] == BLOCK:
             # in sloppy JavaScript, and only there, also in the enclosing function
             while scope > 0 and self.ranges[scope][2] == BLOCK:
                 scope = self.ranges[scope][4]
             kind = self.out.word("hoisted")
-            self._keep((at, end - at, inner - scope, kind, *rest), scope)
+            self._keep((at, end - at, inner - scope, kind, *rest), scope, known)
 
-    def _keep(self, row: tuple[int, ...], scope: int) -> None:
-        old = self.names.get((row[0], scope))
-        if old is None or _known(old) < _known(row):
-            self.names[row[0], scope] = row
-
-
-def _known(row: tuple[int, ...]) -> int:
-    """Return how much a row says: of the value, and of the declared type."""
-    return (row[6] > 0) + (row[9] > 0)
+    def _keep(self, row: tuple[int, ...], scope: int, known: int) -> None:
+        key = (row[0], scope)
+        if known > self._known.get(key, -1):
+            self.names[key], self._known[key] = row, known

@@ -93,6 +93,8 @@ class Dispatch:
             found: set[_Key] = set()
             known = not self._ancestors(owner)[1]
             for below in self.descendants(owner):
+                if below.kind == "type":
+                    continue  # an alias for one of two types: no value is of both
                 above, unknown = self._ancestors(below)
                 known = known and not unknown
                 found |= above if key in above else set()

@@ -222,7 +222,7 @@ class Finder:
                 there = site[:3]
                 if sure:
                     via = "" if holder == name else holder
-                    if via and all(d.kind == "field" for d in bound.found[at].targets):
+                    if all(d.kind == "field" for d in bound.found[at].targets):
                         continue  # the variable holds a value of the field, and is not the field
                     bound.found.setdefault(there, site._replace(targets=targets, via=via))
                 elif holder == name and there not in bound.found:

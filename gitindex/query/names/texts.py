@@ -466,7 +466,8 @@ def _is_directive(file: MentioningFile, data: bytes, start: int, span: tuple[int
         return _TYPE_COMMENT.match(text) is not None
     line = data[max(span[0], data.rfind(b"\n", 0, start) + 1) : start]
     if file.language in ECMA:
-        return text.startswith(b"/**") and line.count(b"{") > line.count(b"}")
+        link = line[line.rfind(b"{") :].startswith(b"{@")  # `{@link name}` is no type
+        return text.startswith(b"/**") and line.count(b"{") > line.count(b"}") and not link
     if file.language == "php":
         return text.startswith(b"/**") and b"@" in line
     if file.language == "rust" and text.startswith((b"///", b"//!", b"/**")):
