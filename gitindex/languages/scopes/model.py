@@ -149,7 +149,7 @@ OFFSETS = ("keys", "labels", "stars", "members", "unnamed", "shorthands", "slash
 """Lists of places in a payload."""
 MARKS = (
     *OFFSETS,
-    *("assigned", "exports", "literals", "taken", "given", "typed"),
+    *("assigned", "exports", "literals", "taken", "given", "typed", "keyed"),
     *("bases", "decorators", "defaults"),
 )
 """What is read of a text in addition to ranges and names."""
@@ -274,7 +274,10 @@ class FileScopes:
         )
         bases = told.numbered(chains)
         decorators, literals = told.numbered(words), told.numbered(words)
-        self._typed = {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
+        self._typed, self._keyed = (
+            {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
+            for _ in range(2)
+        )
         self._assigned = told.rows(10)
         self._defaults = {self.scope_at(at): (at, at + size) for at, size in told.rows(2)}
         partial, moved, exports = told.rest
@@ -478,6 +481,11 @@ class FileScopes:
             return Bound(type=to_type(self._types[number], at) if number else None)
         found = [d for d in self.declared(name) if d.offset == offset]
         return found[0].bound if found else None
+
+    def literal_at(self, offset: int) -> DeclaredType | None:
+        """Return the type that is declared for the literal of TypeScript with the key at an offset."""
+        number, at = self._keyed.get(offset, (0, 0))
+        return to_type(self._types[number], at) if number else None
 
     def parameters(self, scope: int) -> list[tuple[str, bool]]:
         """Return the parameters of the function of a scope; is one given by position only?"""

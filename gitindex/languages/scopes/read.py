@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.languages.scopes.comments_and_strings import QUIET, keep_quiet, nested
 from gitindex.languages.scopes.expressions import (
+    MAX_PARTS,
     VALUES,
     first_choice,
     is_unnamed,
@@ -195,8 +196,9 @@ def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
     out.add_rows(((at, out.chain(c)) for at, c in sorted(marks["bases"], key=_FIRST)), 2)
     for mark in ("decorators", "literals"):
         out.add_rows(((at, out.word(w)) for at, w in sorted(marks[mark], key=_FIRST)), 2)
-    typed = sorted(dict(marks["typed"]).items())
-    out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
+    for mark in ("typed", "keyed"):
+        typed = sorted(dict(marks[mark]).items())
+        out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
     assigned = sorted(marks["assigned"], key=_FIRST)
     out.add_rows(
         ((at, size, *_near(at, owner, value), *told) for at, size, owner, value, told in assigned),
@@ -231,7 +233,7 @@ def _near(at: int, *spans: tuple[int, int]) -> Iterator[int]:
 _MARKS = frozenset(
     {
         *("key", "label", "member", "star", "global", "nonlocal", "field"),
-        *("taken", "given", "typed", "short", "head", "slash", "defaults"),
+        *("taken", "given", "typed", "keyed", "short", "head", "slash", "defaults"),
         *("export.name", "export.default", "export.whole", "export.open", "with"),
     }
 )
@@ -297,6 +299,12 @@ def _typed_names(seen: _SortedMatches, captures: Captures, nodes: list[Node]) ->
         _typed(seen.marks, node, captures["type"][0], seen.reading.language)
 
 
+def _keyed(seen: _SortedMatches, captures: Captures, nodes: list[Node]) -> None:
+    """Record which declared type the keys of a literal are fields of."""
+    kind = read_annotation(captures["type"][0])
+    seen.marks["keyed"] += [[node.start_byte, kind] for node in nodes]
+
+
 def _members_within(seen: _SortedMatches, _captures: Captures, nodes: list[Node]) -> None:
     seen.marks["members"] += names_within(nodes)
 
@@ -314,6 +322,7 @@ _MARKERS: dict[str, Callable[[_SortedMatches, Captures, list[Node]], None]] = {
     "taken": _taken,
     "given": _taken,
     "typed": _typed_names,
+    "keyed": _keyed,
     "with": _members_within,
 }
 
@@ -392,8 +401,22 @@ def _bind_pattern(reading: ScopeReading, node: Node, how: str, bound: _BoundName
         of_each = (listed and pick == 1) or (told and not listed and pick == WHOLE)
         if of_each if bound.each else told:
             reading.declare(target, how, start, *_told(reading, bound, target, pick))
+        elif form == "object_pattern" and (parts := _taken_parts(target, bound)) is not None:
+            reading.declare(target, how, start, _NONE, (EITHER, reading.out.chain(parts), 0, 0), 1)
         else:
             reading.declare(target, how, start, _NONE, _UNKNOWN)
+
+
+def _taken_parts(target: Node, bound: _BoundNames) -> list[Any] | None:
+    """Return the chain that a name of `const { a, b: c } = value` gets; None for any other pattern."""
+    key, around = target, target.parent
+    if around is not None and around.type == "pair_pattern":
+        key, around = around.child_by_field_name("key") or target, around.parent
+    outer = around.parent if around is not None and around.type == "object_pattern" else None
+    whole = outer is not None and outer.type == "variable_declarator" and bound.value is not None
+    front = read_parts(bound.value) if whole and bound.value is not None else None
+    name = (key.text or b"").decode("utf-8", "replace")
+    return [*front, [name, False, ""]] if front and len(front) < MAX_PARTS else None
 
 
 def _told(

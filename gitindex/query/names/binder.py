@@ -275,8 +275,20 @@ class Binder:
             return False
         return (place.name, False) in self.types.classes.parameters(scopes, found[0])
 
+    def field_of_literal(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
+        """Return the field that a key of a literal of TypeScript is; None if no type is declared."""
+        scopes = self.project.scopes(source.path) if source.language in ECMA else None
+        kind = scopes.literal_at(at) if scopes is not None else None
+        if kind is None:
+            return None
+        value = self.types.typed(kind, ExpressionPlace(source, place.enclosing, kind.at))
+        found = self.types.member(value, place.name)
+        return found if found.state is State.DEFINED else None
+
     def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
-        """Return the field that a key of a Go composite literal is, or the value."""
+        """Return the field that a key of a literal is, or in Go the value."""
+        if source.language in ECMA:
+            return self.field_of_literal(source, place, at)
         scopes = self.project.scopes(source.path)
         kind = scopes.literals.get(at) if scopes is not None else None
         if scopes is None or kind is None or kind == UNNAMED:

@@ -325,14 +325,14 @@ class Types:
             )
         ]
 
-    def _typed(self, kind: DeclaredType, place: ExpressionPlace, pick: int = WHOLE) -> Value:
+    def typed(self, kind: DeclaredType, place: ExpressionPlace, pick: int = WHOLE) -> Value:
         """Return an instance of a declared type, or an element of one."""
         if place.depth > MAX_DEPTH:
             return NOT_KNOWN
         at, inner = kind.target(), place._replace(at=kind.at).deeper()
         if at.form == UNION:
             value = (
-                one_of(self._typed(one, inner, pick) for one in at.inner) if at.inner else NOT_KNOWN
+                one_of(self.typed(one, inner, pick) for one in at.inner) if at.inner else NOT_KNOWN
             )
         elif at.form == MEMBERLESS:
             value = NOT_OURS
@@ -348,7 +348,7 @@ class Types:
         """Return an instance of a type of a language where the declared type is the type."""
         if pick != WHOLE:
             each = at.inner[0] if pick == EACH and at.inner else None
-            return self._typed(each, place.deeper()) if each is not None else NOT_KNOWN
+            return self.typed(each, place.deeper()) if each is not None else NOT_KNOWN
         if at.has_no_name():
             return Value(ValueKind.UNNAMED, sure=True)
         value = self._named_type(at.parts, place._replace(at=at.at).deeper())
@@ -362,7 +362,7 @@ class Types:
         """Return an instance of an annotation of Python or TypeScript, or an element of it."""
         name = kind.parts[-1].name if kind.parts else ""
         if kind.form == LISTED:
-            return self._typed(kind.inner[0], place) if pick != WHOLE else NOT_OURS
+            return self.typed(kind.inner[0], place) if pick != WHOLE else NOT_OURS
         if name in ("Self", "this") and not kind.inner:
             return instance_of(self.classes.owner(place.source, place.scope))
         if kind.inner:
@@ -377,17 +377,17 @@ class Types:
         """Return what a generic type says by its arguments; None if it is a class like others."""
         given = kind.inner
         if name in WRAPPERS:
-            return self._typed(given[0], place, pick)
+            return self.typed(given[0], place, pick)
         if name == "Coroutine":
-            return self._typed(given[-1], place, pick)
+            return self.typed(given[-1], place, pick)
         if name == "Union":
-            return self._typed(kind._replace(form=UNION, parts=()), place, pick)
+            return self.typed(kind._replace(form=UNION, parts=()), place, pick)
         if name in ("Type", "type") and pick == WHOLE:
-            found = self._typed(given[0], place)
+            found = self.typed(given[0], place)
             return found._replace(kind=ValueKind.TYPE) if found.definition else NOT_KNOWN
         if name in ("tuple", "Tuple") and 0 <= pick < len(given):
-            return self._typed(given[pick], place)
-        return self._typed(given[0], place) if pick == EACH and name in OF_EACH else None
+            return self.typed(given[pick], place)
+        return self.typed(given[0], place) if pick == EACH and name in OF_EACH else None
 
     def _is_only(self, found: Definition | None, parts: Sequence[Part], source: FileNames) -> bool:
         """Return whether nothing else in the tree can be the type of this name, nor implement it."""
@@ -517,7 +517,7 @@ class Types:
         try:
             value = NOT_KNOWN
             if bound.type is not None:
-                value = self._typed(bound.type, place.deeper(), bound.pick)
+                value = self.typed(bound.type, place.deeper(), bound.pick)
             if value.kind is ValueKind.UNKNOWN and bound.parts:
                 inner = place.deeper()
                 if bound.pick == WHOLE:
@@ -550,7 +550,7 @@ class Types:
             return NOT_KNOWN
         kind = self._declared(source, definition).type
         beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
-        return self._typed(kind, beside, pick) if kind is not None else NOT_KNOWN
+        return self.typed(kind, beside, pick) if kind is not None else NOT_KNOWN
 
     def _part(self, parts: Sequence[Part], place: ExpressionPlace, pick: int = EACH) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
@@ -578,12 +578,12 @@ class Types:
             source = self.project.source(definition.path) or place.source
             beside = self.classes.beside(source, definition, definition.parent, depth)
             kind = self._declared(source, definition).type
-            return self._typed(kind, beside, pick) if kind is not None else NOT_KNOWN
+            return self.typed(kind, beside, pick) if kind is not None else NOT_KNOWN
         if meaning.bound is None or meaning.bound.type is None:
             return NOT_KNOWN
         scope = meaning.within.ordinal if meaning.within else place.scope
         inner = ExpressionPlace(place.source, scope, meaning.at, depth)
-        return self._typed(meaning.bound.type, inner, pick)
+        return self.typed(meaning.bound.type, inner, pick)
 
     def _named_type(self, parts: Sequence[Part] | None, place: ExpressionPlace) -> Value:
         """Return an instance of the type that a chain names."""
@@ -592,7 +592,7 @@ class Types:
         place, first = place._replace(of_type=True), parts[0].name
         meaning = self._look(first, place)
         if len(parts) == 1 and (variable := self._type_variable(meaning)) is not None:
-            return self._typed(variable, place.deeper())
+            return self.typed(variable, place.deeper())
         value = self.chain(parts, place.deeper())
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)

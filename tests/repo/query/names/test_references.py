@@ -802,6 +802,11 @@ class Holder {
   }
   async later(has: Has) { (await has.make()).open() } // awaited
 }
+function boxed(has: Has) {
+  const { box, all: many } = has
+  box.open() // destructured
+  return many
+}
 const made = (): Box => new Box()
 made().open() // result of an arrow
 """,
@@ -816,3 +821,14 @@ def test_types_of_python_and_typescript_are_read_from_the_tree(repo: Repo) -> No
         use = path.replace("shapes", "use")
         told = [line.strip() for line in TYPED[use].splitlines() if ".open() " in line]
         assert {text for where, text in lines if where == use} == set(told)
+
+
+def test_a_key_of_a_literal_with_a_declared_type_is_a_field(repo: Repo) -> None:
+    repo.index_files(
+        {
+            "a.ts": "export interface Size { wide: number, high: number }\nexport interface Other { wide: number }\n",
+            "b.ts": "import { Size, Other } from './a'\nconst high = 1\nexport const one: Size = { wide: 1, high }\nexport function two(): Other { return { wide: 2 } }\n",
+        }
+    )
+    assert places(repo, "Size.wide") == {("b.ts", 3, "import")}
+    assert places(repo, "Other.wide") == {("b.ts", 4, "import")}

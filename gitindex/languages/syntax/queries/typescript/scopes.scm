@@ -60,3 +60,19 @@
 (export_statement decorator: (decorator (_) @decorator) declaration: (abstract_class_declaration name: (_) @head))
 (formal_parameters (required_parameter value: (_))) @defaults
 (class_body (decorator (_) @decorator) . [(decorator) (comment)]* . (method_definition name: (_) @head))
+
+; Keys of a literal that has a declared type: each is a field of it.
+(variable_declarator type: (type_annotation) @type value: (object [
+    (pair key: (property_identifier) @keyed)
+    (shorthand_property_identifier) @keyed
+  ]))
+(function_declaration return_type: (type_annotation) @type
+  body: (statement_block (return_statement (object [
+    (pair key: (property_identifier) @keyed)
+    (shorthand_property_identifier) @keyed
+  ]))))
+(method_definition return_type: (type_annotation) @type
+  body: (statement_block (return_statement (object [
+    (pair key: (property_identifier) @keyed)
+    (shorthand_property_identifier) @keyed
+  ]))))
