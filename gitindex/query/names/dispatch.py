@@ -73,7 +73,8 @@ class Dispatch:
         self._project.load(d.path for d in others)
         owners = self._owners(others, home)
         known = proven and all(map(self._is_known, (home, *owners.values())))
-        found = {_key(d): d for d, owner in owners.items() if self._related(home, owner)}
+        runs = target.kind in FUNCTIONS  # a field of another type with the same members is another
+        found = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
         above = self._classes.ancestors(home)[0]
         return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
 
@@ -106,11 +107,11 @@ class Dispatch:
             return False
         return self._project.family(target) == self._project.family(other) != ""
 
-    def _related(self, one: Definition, two: Definition) -> bool:
+    def _related(self, one: Definition, two: Definition, structural: bool) -> bool:
         first, second = _key(one), _key(two)
         if second in self._ancestors(one)[0] or first in self._ancestors(two)[0]:
             return True
-        if self._satisfies(one, two) or self._satisfies(two, one):
+        if structural and (self._satisfies(one, two) or self._satisfies(two, one)):
             return True
         if second in self._beside(one)[0]:
             return True

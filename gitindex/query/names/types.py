@@ -161,7 +161,7 @@ class Classes:
         return scopes.decorators.get(self._at(definition), [])
 
     def members(
-        self, definition: Definition, name: str, above: bool
+        self, definition: Definition, name: str, above: bool, depth: int = 0
     ) -> tuple[list[Definition], bool]:
         """Return the members of a class or its bases, and whether a base is outside the tree."""
         is_open = False
@@ -175,13 +175,19 @@ class Classes:
             if (at.path, at.ordinal) in seen:
                 continue
             seen.add((at.path, at.ordinal))
-            found = self._own(at, name)
+            found = self._own(at, name) or self._of_alias(at, name, depth)
             if found:
                 return found, is_open
             more, opened = self.bases(at)
             is_open = is_open or opened
             todo = [*more, *todo]
         return [], is_open
+
+    def _of_alias(self, alias: Definition, name: str, depth: int) -> list[Definition]:
+        """Return the members of each type that an alias stands for: a value is one of them."""
+        bases = self.bases(alias)[0] if alias.kind == "type" and depth < MAX_DEPTH else []
+        told = (self.members(base, name, False, depth + 1)[0] for base in bases)
+        return list(dict.fromkeys(member for found in told for member in found))
 
     def beside(
         self, source: FileNames, definition: Definition, scope: int, depth: int
