@@ -237,7 +237,7 @@ def _origin(user: Finder, source: FileNames, place: Occurrence) -> tuple[str, li
     if place.use == Use.IMPORT:
         return next((_from(source, *one) for one in imports_at(source, place)), None)
     at = user.project.offset(source.path, place.line, place.column)
-    chain = user.binder.receiver(source, at)[0] or ()
+    chain = user.binder.receiver(source, at) or ()
     if any(part.called for part in chain) or _is_ours(user, source, place, bool(chain)):
         return None
     first, *rest = (*(part.name for part in chain), place.name)
