@@ -190,15 +190,13 @@ def _of_import(
     """Judge a name in an import statement: part of a path, an imported name, or an alias."""
     project = finder.project
     at = project.offset(source.path, place.line, place.column)
-    line = max((-1, *(i.line for i in source.imports if i.line <= place.line)))
-    if line < 0:
-        return UNBOUND
-    before = project.text(source.path)[project.offset(source.path, line, 0) : at]
+    line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
+    before = project.text(source.path)[project.offset(source.path, max(line, 0), 0) : at]
     alias = _ALIAS.search(before) is not None
-    if not alias and not _FROM.match(before):
+    if line >= 0 and not alias and not _FROM.match(before):
         return _of_path(finder, home, source, before, place)
-    items = [item for item in source.imports if item.line == line]
-    pairs = [(item, pair) for item in items for pair in item.names if pair[alias] == place.name]
+    near = ((i, pair) for i in source.imports if i.line == line for pair in i.names)
+    pairs = [(item, pair) for item, pair in near if pair[alias] == place.name]
     imported = finder.binder.names.modules.imported
     told = {_verdict(imported(source, item, pair[0]), home, place.name) for item, pair in pairs}
     return told.pop() if len(told) == 1 else UNBOUND

@@ -63,19 +63,8 @@ def find_references(
     found = [site for site in sites if _is_wanted(site, wanted)]
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     shown = found[:limit]
-    joined = linked(project, target.definitions)
-    defined = list(dict.fromkeys([*target.definitions, *joined]))
-    paths = {site.path for site in shown} | {d.path for d in defined[:limit]}
-    project.load(sorted(paths))
-    project.read(sorted(paths))
-    fields: dict[str, Any] = {
-        "name": target.name,
-        "definitions": [definition_fields(project, d) for d in defined[:limit]]
-        or [declared_fields(project, d) for d in target.declared],
-        "references": [site_fields(project, site) for site in shown],
-        "truncated": len(found) > limit,
-        "totalReferences": len(found),
-    }
+    fields = _target_fields(project, target, shown, limit)
+    fields |= {"truncated": len(found) > limit, "totalReferences": len(found)}
     if handed := _handed_over(project, target, sites):
         fields["handedOver"] = handed
     for name, related in kin(project, target.definitions).items():
@@ -87,6 +76,23 @@ def find_references(
     below = partial(_is_below, wanted)
     fields |= part.fields(project, limit, below, wanted.everything, wanted.mentions)
     return cast("ReferencesAnswer", view.envelope(**fields) | {"receipt": project.receipt(wanted)})
+
+
+def _target_fields(
+    project: Project, target: ReferenceTarget, shown: list[Site], limit: int
+) -> dict[str, Any]:
+    """Return the fields of the definitions, and of the references that are listed."""
+    joined = linked(project, target.definitions)
+    defined = list(dict.fromkeys([*target.definitions, *joined]))[:limit]
+    paths = sorted({site.path for site in shown} | {d.path for d in defined})
+    project.load(paths)
+    project.read(paths)
+    return {
+        "name": target.name,
+        "definitions": [definition_fields(project, d) for d in defined]
+        or [declared_fields(project, d) for d in target.declared],
+        "references": [site_fields(project, site) for site in shown],
+    }
 
 
 class BriefReferences(NamedTuple):

@@ -193,26 +193,33 @@ _MEMBERLESS_WORDS = {
 
 def read_annotation(node: Node, depth: int = 0) -> Row:
     """Return a type of Python or TypeScript; one in a string stands where the string does."""
-    at, kind = node.start_byte, node.type
     inner = [child for child in node.named_children if child.type != "comment"]
-    if node.has_error or depth > MAX_PARTS or (kind in _ANNOTATED and not inner):
-        return [at, OTHER, ""]
-    if kind in _ANNOTATED:
-        return read_annotation(inner[0], depth)
-    if kind in _ALTERNATIVES:
-        return [at, UNION, "", *(read_annotation(one, depth + 1) for one in inner)]
-    if kind in _NO_MEMBERS:
-        return [at, _MEMBERLESS_WORDS.get(node.text or b"", MEMBERLESS), ""]
-    if kind == "array_type":
-        return [at, LISTED, "", read_annotation(inner[0], depth + 1)]
-    if kind in _GENERIC:
-        return _generic(node, inner, depth)
-    if kind == "string":
-        return _quoted(node, depth)
-    parts = _parts(node, MAX_PARTS) if kind != "this_type" else [["this", False, ""]]
+    if node.has_error or depth > MAX_PARTS:
+        return [node.start_byte, OTHER, ""]
+    return _ANNOTATIONS.get(node.type, _named_annotation)(node, inner, depth)
+
+
+def _inside_annotation(node: Node, inner: list[Node], depth: int) -> Row:
+    return read_annotation(inner[0], depth) if inner else [node.start_byte, OTHER, ""]
+
+
+def _union(node: Node, inner: list[Node], depth: int) -> Row:
+    return [node.start_byte, UNION, "", *(read_annotation(one, depth + 1) for one in inner)]
+
+
+def _memberless(node: Node, _inner: list[Node], _depth: int) -> Row:
+    return [node.start_byte, _MEMBERLESS_WORDS.get(node.text or b"", MEMBERLESS), ""]
+
+
+def _array(node: Node, inner: list[Node], depth: int) -> Row:
+    return [node.start_byte, LISTED, "", read_annotation(inner[0], depth + 1)]
+
+
+def _named_annotation(node: Node, _inner: list[Node], _depth: int) -> Row:
+    parts = _parts(node, MAX_PARTS) if node.type != "this_type" else [["this", False, ""]]
     plain = parts is not None and not any(called for _, called, _ in parts)
     name = ".".join(str(part[0]) for part in parts) if parts is not None and plain else ""
-    return [at, NAMED if name else OTHER, name]
+    return [node.start_byte, NAMED if name else OTHER, name]
 
 
 def _generic(node: Node, inner: list[Node], depth: int) -> Row:
@@ -226,7 +233,7 @@ def _generic(node: Node, inner: list[Node], depth: int) -> Row:
     return [*told[:3], *(read_annotation(one, depth + 1) for one in given)]
 
 
-def _quoted(node: Node, depth: int) -> Row:
+def _quoted(node: Node, _inner: list[Node], depth: int) -> Row:
     """Return the type that an annotation of Python names in a string."""
     texts = [child.text or b"" for child in node.named_children if child.type == "string_content"]
     tree = parse_tree(texts[0], "python") if len(texts) == 1 else None
@@ -239,6 +246,16 @@ def _placed(row: Row, at: int) -> Row:
     """Return a type, and what is inside of it, at one place."""
     _, form, name, *inner = row
     return [at, form, name, *(_placed(one, at) for one in inner)]
+
+
+_ANNOTATIONS: dict[str, Callable[[Node, list[Node], int], Row]] = {
+    **dict.fromkeys(_ANNOTATED, _inside_annotation),
+    **dict.fromkeys(_ALTERNATIVES, _union),
+    **dict.fromkeys(_NO_MEMBERS, _memberless),
+    **dict.fromkeys(_GENERIC, _generic),
+    "array_type": _array,
+    "string": _quoted,
+}
 
 
 UNNAMED = "struct{"

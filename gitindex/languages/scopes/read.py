@@ -393,28 +393,33 @@ _UNKNOWN: Told = (WHOLE, 0, 0, 0)
 
 def _bind_pattern(reading: ScopeReading, node: Node, how: str, bound: _BoundNames) -> None:
     """Record the names of a pattern, with the part of the value that each takes."""
-    form, nominal = node.type, reading.language in NOMINAL
-    told = (nominal or how != "rest") and form in _TOLD
-    listed = form == "expression_list"  # Go: the second is the element
+    told = (reading.language in NOMINAL or how != "rest") and node.type in _TOLD
     for target, pick in _targets(node):
         start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)
-        of_each = (listed and pick == 1) or (told and not listed and pick == WHOLE)
-        if of_each if bound.each else told:
+        if _is_of_each(node, told, pick) if bound.each else told:
             reading.declare(target, how, start, *_told(reading, bound, target, pick))
-        elif form == "object_pattern" and (parts := _taken_parts(target, bound)) is not None:
-            reading.declare(target, how, start, _NONE, (EITHER, reading.out.chain(parts), 0, 0), 1)
         else:
-            reading.declare(target, how, start, _NONE, _UNKNOWN)
+            parts = _taken_parts(target, bound.value) if node.type == "object_pattern" else None
+            number = reading.out.chain(parts)
+            reading.declare(target, how, start, _NONE, (EITHER, number, 0, 0), int(number > 0))
 
 
-def _taken_parts(target: Node, bound: _BoundNames) -> list[Any] | None:
+def _is_of_each(node: Node, told: bool, pick: int) -> bool:
+    """Return whether a name of a loop's pattern is the element: in Go the second of two."""
+    listed = node.type == "expression_list"
+    return (listed and pick == 1) or (told and not listed and pick == WHOLE)
+
+
+def _taken_parts(target: Node, value: Node | None) -> list[Any] | None:
     """Return the chain that a name of `const { a, b: c } = value` gets; None for any other pattern."""
-    key, around = target, target.parent
-    if around is not None and around.type == "pair_pattern":
-        key, around = around.child_by_field_name("key") or target, around.parent
-    outer = around.parent if around is not None and around.type == "object_pattern" else None
-    whole = outer is not None and outer.type == "variable_declarator" and bound.value is not None
-    front = read_parts(bound.value) if whole and bound.value is not None else None
+    key, pattern = target, target.parent
+    if pattern is not None and pattern.type == "pair_pattern":
+        key, pattern = pattern.child_by_field_name("key") or target, pattern.parent
+    outer = pattern.parent if pattern is not None else None
+    known = (
+        outer is not None and outer.type == "variable_declarator"
+    )  # no pattern inside of another
+    front = read_parts(value) if known and value is not None else None
     name = (key.text or b"").decode("utf-8", "replace")
     return [*front, [name, False, ""]] if front and len(front) < MAX_PARTS else None
 
@@ -472,22 +477,25 @@ def _first_type(node: Node) -> Node:
 
 def _value_parts(node: Node, pick: int, nominal: bool) -> tuple[Span, list[Any] | None, int]:
     """Return the extent of a value, its chain, None for any other value, and what of it is taken."""
-    while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
-        node = inner
-    if node.type == "expression_list" and pick != EACH:  # `a, b := f(), g()` and `a, err := f()`
-        values = [child for child in node.named_children if child.type != "comment"]
-        if 0 <= pick < len(values):
-            node, pick = values[pick], WHOLE
-        elif len(values) == 1 and pick == WHOLE:
-            node = values[0]
+    node, pick = _listed_value(node, pick)
     size = node.end_byte - node.start_byte
     span = (node.start_byte, node.end_byte) if size <= MAX_VALUE else _NONE
     if (pick >= 0 and nominal) or (node.parent is not None and node.parent.type == "as_pattern"):
         return span, None, pick  # `with a as b`: what `a.__enter__` gives
     parts = read_parts(node)
-    if parts is None and pick == WHOLE and not nominal and (first := first_choice(node)):
-        return span, read_parts(first), EITHER
-    return span, parts, pick
+    first = first_choice(node) if parts is None and pick == WHOLE and not nominal else None
+    return (span, read_parts(first), EITHER) if first is not None else (span, parts, pick)
+
+
+def _listed_value(node: Node, pick: int) -> tuple[Node, int]:
+    """Return the value that the n-th name gets of `a, b := f(), g()`, and what of it is taken."""
+    while node.type == "assignment" and (inner := node.child_by_field_name("right")) is not None:
+        node = inner
+    if node.type != "expression_list" or pick == EACH:
+        return node, pick
+    values = [child for child in node.named_children if child.type != "comment"]
+    at = 0 if pick == WHOLE and len(values) == 1 else pick
+    return (values[at], WHOLE) if 0 <= at < len(values) else (node, pick)
 
 
 def _number(name: Node) -> int:

@@ -71,7 +71,9 @@ class Binder:
             called = scopes.given(at) if scopes is not None else ()
             if called and self._is_parameter(called, source, place, at):
                 return _PARAMETER
-            return self._key_as_value(source, place, at) or _KEY
+            ecma = source.language in ECMA
+            find = self._field_of_literal if ecma else self._key_as_value
+            return find(source, place, at) or _KEY
         return self._bare(source, place, at)._replace(bare=True)
 
     def _marked(
@@ -275,9 +277,9 @@ class Binder:
             return False
         return (place.name, False) in self.types.classes.parameters(scopes, found[0])
 
-    def field_of_literal(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
+    def _field_of_literal(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
         """Return the field that a key of a literal of TypeScript is; None if no type is declared."""
-        scopes = self.project.scopes(source.path) if source.language in ECMA else None
+        scopes = self.project.scopes(source.path)
         kind = scopes.literal_at(at) if scopes is not None else None
         if kind is None:
             return None
@@ -286,18 +288,16 @@ class Binder:
         return found if found.state is State.DEFINED else None
 
     def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
-        """Return the field that a key of a literal is, or in Go the value."""
-        if source.language in ECMA:
-            return self.field_of_literal(source, place, at)
+        """Return the field that a key of a Go composite literal is, or the value."""
         scopes = self.project.scopes(source.path)
         kind = scopes.literals.get(at) if scopes is not None else None
         if scopes is None or kind is None or kind == UNNAMED:
             return _UNNAMED if kind else None
         found = self._struct(source, place, at, kind)
-        struct = [d for d in found.definitions if d.kind == "struct"]
-        if struct:
-            fields = self._fields(struct[0], place.name)
+        struct = next((d for d in found.definitions if d.kind == "struct"), None)
+        if struct is not None:
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
+            fields = self._fields(struct, place.name)
             return defined(fields, sure) if fields else None
         value = self._bare(source, place, at)
         return value._replace(bare=True, sure=False) if value.state in _BOUND_STATES else None

@@ -136,10 +136,7 @@ class Finder:
 
     def _search(self, chosen: dict[_Key, Definition], within: frozenset[str]) -> Found:
         if len(chosen) > MAX_TARGETS:
-            places = [self.project.plain_places(name) for name in {d.name for d in chosen.values()}]
-            self.project.load(d.path for d in chosen.values())
-            defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
-            return Found([], [], {}, defined, frozenset(path for one in places for path in one))
+            return self._beyond_budget(chosen)
         chosen |= {(d.path, d.ordinal): d for d in linked(self.project, chosen.values())}
         wanted = self._wanted(chosen)
         known = KnownReferences(self.project, chosen.values())
@@ -149,12 +146,7 @@ class Finder:
         self._add_strings(wanted, within, bound)
         bound.found.update({site[:3]: site for site in known.sites()})
         self._follow(bound, wanted)
-        for at in [at for at, site in bound.maybe.items() if not known.allows(site)]:
-            del bound.maybe[at]
-            bound.judged[at] = ELSEWHERE
-        for at in bound.found.keys() & bound.judged.keys():
-            del bound.judged[at]
-            bound.maybe.pop(at, None)
+        self._reconcile(known, bound)
         made = [s for d in list(chosen.values())[:MAX_MADE] for s in self._made(d, within)]
         return Found(
             sorted([*bound.found.values(), *made], key=Site.order),
@@ -165,6 +157,23 @@ class Finder:
             cut,
             wanted.kin.outside,
         )
+
+    def _reconcile(self, known: KnownReferences, bound: _Bound) -> None:
+        """Leave each place in one class: the semantic layer excludes, and a reference is only that."""
+        for at in [at for at, site in bound.maybe.items() if not known.allows(site)]:
+            del bound.maybe[at]
+            bound.judged[at] = ELSEWHERE
+        for at in bound.found.keys() & bound.judged.keys():
+            del bound.judged[at]
+            bound.maybe.pop(at, None)
+
+    def _beyond_budget(self, chosen: dict[_Key, Definition]) -> Found:
+        """Return every place of names with too many definitions as unbound."""
+        self.project.load(d.path for d in chosen.values())
+        names = {d.name for d in chosen.values()}
+        unbound = frozenset(path for name in names for path in self.project.plain_places(name))
+        defined = frozenset((d.path, d.line, d.column) for d in chosen.values())
+        return Found([], [], {}, defined, unbound)
 
     def _bind_all(
         self,

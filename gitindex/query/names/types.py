@@ -574,22 +574,25 @@ class Types:
     def _part_of(self, meaning: Meaning, called: bool, place: ExpressionPlace, pick: int) -> Value:
         """Return an element or item of what a name means, or of the result of its call."""
         depth = place.depth + 1
-        functions = [d for d in meaning.definitions if d.kind in FUNCTIONS]
-        if functions and depth <= MAX_DEPTH:  # called, or a property
-            return self._result(Value(ValueKind.FUNCTION, functions[0]), place.depth, pick)
-        if functions or called:
+        function = next((d for d in meaning.definitions if d.kind in FUNCTIONS), None)
+        if depth > MAX_DEPTH or (called and function is None):
             return NOT_KNOWN
-        if meaning.definitions:
-            definition = meaning.definitions[0]
+        if function is not None:  # called, or a property
+            return self._result(Value(ValueKind.FUNCTION, function), place.depth, pick)
+        kind, inner = self._declared_type(meaning, place, depth)
+        return self.typed(kind, inner, pick) if kind is not None else NOT_KNOWN
+
+    def _declared_type(
+        self, meaning: Meaning, place: ExpressionPlace, depth: int
+    ) -> tuple[DeclaredType | None, ExpressionPlace]:
+        """Return the type that is declared for what a name means, and where it stands."""
+        for definition in meaning.definitions[:1]:
             source = self.project.source(definition.path) or place.source
             beside = self.classes.beside(source, definition, definition.parent, depth)
-            kind = self._declared(source, definition).type
-            return self.typed(kind, beside, pick) if kind is not None else NOT_KNOWN
-        if meaning.bound is None or meaning.bound.type is None:
-            return NOT_KNOWN
+            return self._declared(source, definition).type, beside
         scope = meaning.within.ordinal if meaning.within else place.scope
         inner = ExpressionPlace(place.source, scope, meaning.at, depth)
-        return self.typed(meaning.bound.type, inner, pick)
+        return (meaning.bound.type if meaning.bound is not None else None), inner
 
     def _named_type(self, parts: Sequence[Part] | None, place: ExpressionPlace) -> Value:
         """Return an instance of the type that a chain names."""
