@@ -94,7 +94,8 @@ def read_chain(text: str) -> list[Part] | None:
         return None
     if one.kind == "name":
         return [Part(one.name, False)]
-    front = read_chain(one.base)
+    generic = one.kind == "call" and one.base.endswith(">")
+    front = read_chain(one.base.partition("<")[0] if generic else one.base)
     if front is None or one.kind == "member":
         return [*front, Part(one.name, False)] if front else None
     *before, last = front
