@@ -10,6 +10,7 @@ from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import is_test
 from gitindex.base.pattern import compile_later
 from gitindex.extract.terms import decode_text
+from gitindex.languages.syntax.kinds import DATA_KINDS
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.references import brief_references
@@ -85,7 +86,9 @@ def explore(
     finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
     for part in likely:
         place = packer.add(part)
-        if place is not None and part.passage.named and len(packer.followed) < FOLLOWED:
+        named = part.passage.named
+        is_code = named is not None and named.kind not in DATA_KINDS  # a heading is used nowhere
+        if place is not None and is_code and len(packer.followed) < FOLLOWED:
             packer.follow(finder, place)
     packer.add_siblings(parts)
     packer.name_others(parts)

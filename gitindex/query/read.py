@@ -10,7 +10,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
-from gitindex.base.worktree import normalize_rel_path
+from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.extract.policy_secrets import is_secret
 from gitindex.extract.terms import decode_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 2_000
 MAX_CHARS = 200_000
+"""Lines and characters of one answer: about what an agent can use of one file."""
 
 _SPAN = compile_later(r"(?P<file>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9})?)?", re.DOTALL)
 
@@ -59,25 +60,44 @@ def read_lines(view: TreeView, span: LineRange, outlined: bool = False) -> ReadA
         raise GitIndexError(f"no content here: {safe_text(clean)}", code=Exit.NO)
     if skip_content(data) is SkipReason.BINARY or len(data) > MAX_TEXT_BYTES:
         raise GitIndexError(f"not a text of usable size: {safe_text(clean)}", code=Exit.NO)
+    fields = _fields(path, data, span) | {"source": source}
+    if fields["truncated"]:
+        fields["continueAt"] = f"{safe_text(clean)}:{fields['endLine'] + 1}-"
+    if outlined:
+        fields["symbols"] = outline(view, clean)["symbols"]
+    return cast("ReadAnswer", view.envelope(**fields) | {"receipt": view.receipt()})
+
+
+def scan_lines(worktree: Worktree, span: LineRange, why: str) -> ReadAnswer:
+    """Return lines of one file of the work tree, without an index."""
+    from gitindex.view.live_scan import FALLBACK, fallback_envelope, live_files, live_paths
+
+    clean = normalize_rel_path(span.file)
+    path = os.fsencode(clean)
+    contents = dict(live_files(worktree, live_paths(worktree, lambda one: one == path)))
+    if path not in contents:
+        raise GitIndexError(
+            f"not in the tree: {safe_text(clean)}", "is it tracked? see `git ls-files`", Exit.NO
+        )
+    answer = fallback_envelope(worktree, why, **_fields(path, contents[path], span))
+    return cast("ReadAnswer", {**answer, "source": FALLBACK})
+
+
+def _fields(path: bytes, data: bytes, span: LineRange) -> dict[str, Any]:
+    """Return the requested lines of a content, as far as an answer may have them."""
     lines = decode_text(data).splitlines()
     if span.first > max(1, len(lines)):
         raise GitIndexError(f"no line {span.first}: the file has {len(lines)}", code=Exit.USAGE)
-    wanted = lines[span.first - 1 : span.last]
-    shown = _cut(wanted)
-    fields: dict[str, Any] = {
+    chosen = lines[span.first - 1 : span.last]
+    shown = _cut(chosen)
+    return {
         **path_fields(path),
         "startLine": span.first,
         "endLine": span.first + len(shown) - 1,
         "totalLines": len(lines),
         "content": "\n".join(shown),
-        "source": source,
-        "truncated": len(shown) < len(wanted),
+        "truncated": len(shown) < len(chosen),
     }
-    if fields["truncated"]:
-        fields["continueAt"] = f"{safe_text(clean)}:{span.first + len(shown)}-"
-    if outlined:
-        fields["symbols"] = outline(view, clean)["symbols"]
-    return cast("ReadAnswer", view.envelope(**fields) | {"receipt": view.receipt()})
 
 
 def _allowed(view: TreeView, path: bytes) -> str:

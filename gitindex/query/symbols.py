@@ -10,7 +10,7 @@ from gitindex.base.atomic_file import read_start
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.vocabulary import Layer
-from gitindex.base.worktree import normalize_rel_path
+from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MAX_LIMIT = 1_000
 ALL = 1 << 40
 
+MAX_SCANNED = 200
+"""Files with the name that are parsed for one answer without an index: some seconds."""
 MAX_NEAR = 200
 """Similar names whose definitions are looked up."""
 _COLUMNS = (
@@ -175,13 +177,44 @@ def _with_footprint(view: TreeView, answer: SymbolsAnswer) -> SymbolsAnswer:
     return {**answer, "receipt": view.receipt()}
 
 
-def rows_of_facts(
+def _rows_of_facts(
     path: bytes, data: bytes, facts: BlobFacts | None, wanted: SymbolQuery
 ) -> list[SymbolRow]:
     """Return the requested definitions of one file, from facts extracted just now."""
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(path, s, _parent(symbols, s)) for s in symbols]
     return list(_fields([one for one in placed if _is_wanted(one, wanted)], {path: data}))
+
+
+def scan_symbols(worktree: Worktree, wanted: SymbolQuery, why: str) -> SymbolsAnswer:
+    """Return definitions of a name in the files on disk that contain it, without an index."""
+    from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
+    from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
+
+    name = _last(wanted.name).encode()
+    paths = live_paths(worktree, bool)
+    texts = {}
+    for path, data in live_files(worktree, paths):
+        if name in data and len(data) <= MAX_PARSE_BYTES:
+            texts[path] = data
+        if len(texts) > MAX_SCANNED:
+            break
+    cut = len(texts) > MAX_SCANNED
+    rows: list[SymbolRow] = []
+    extractor = Extractor(workers=1)
+    try:
+        for path, data in list(texts.items())[:MAX_SCANNED]:
+            language = language_of(path, data[:BINARY_PROBE])
+            task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
+            [(_, reply)] = extractor.extract([task])
+            rows += _rows_of_facts(path, data, decode_facts(reply.payload), wanted)
+    finally:
+        extractor.close()
+    shown = rows[: wanted.limit]
+    answer = fallback_envelope(
+        worktree, why, symbols=shown, truncated=cut or len(shown) < len(rows)
+    )
+    return cast("SymbolsAnswer", answer)
 
 
 def file_symbols(path: str) -> SymbolsAnswer:

@@ -58,7 +58,7 @@ def ask(here: Here, params: Params) -> GrepAnswer:
     def scan_disk(why: str) -> GrepAnswer:
         if documents is None:
             return scan(here.worktree, everywhere, why)
-        from gitindex.query.document_source import scanned_documents
+        from gitindex.query.documents import scanned_documents
 
         found = frozenset(d.path for d in scanned_documents(here.worktree, documents))
         return scan(here.worktree, everywhere._replace(only=found), why)

@@ -35,7 +35,7 @@ def ask(here: Here, params: Params) -> ReadAnswer:
             return read_lines(view, shown, params["outlined"])
 
     def scan(why: str) -> ReadAnswer:
-        from gitindex.query.live_files import scan_lines
+        from gitindex.query.read import scan_lines
 
         return scan_lines(here.worktree, span, why)
 

@@ -47,7 +47,7 @@ def ask(here: Here, params: Params) -> SymbolsAnswer:
             return answer
 
     def scan(why: str) -> SymbolsAnswer:
-        from gitindex.query.live_files import scan_symbols
+        from gitindex.query.symbols import scan_symbols
 
         return scan_symbols(here.worktree, query, why)
 

@@ -245,7 +245,7 @@ NUMBERS = {  # what a page says → where the code has it, and in which unit
     "search.md: ended after {} seconds in one file": "query.grep.child:SECONDS_PER_FILE",
     "search.md: one file and {} in all": "query.grep.child:SECONDS_IN_ALL",
     "documents.md: a query of more than {} characters": "query.documents:MAX_TEXT",
-    "documents.md: at most {}, never stored": "query.document_source:MAX_UNTRACKED",
+    "documents.md: at most {}, never stored": "query.documents:MAX_UNTRACKED",
     "proof.md: not a sample of {}": "store.fact_check:SAMPLE",
     "web.md: after {} minutes without a request": "web.server:IDLE_SECONDS // 60",
     "team.md: must stand within {} s": "sharing.server:CONNECT_SECONDS",

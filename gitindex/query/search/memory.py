@@ -6,15 +6,17 @@ when the stored data does (the run that published a tree, the id of a blob).
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import re
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gitindex.base.light_types import NamedTuple
+from gitindex.base.pattern import compile_later
+from gitindex.extract.terms import words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import is_generated
 from gitindex.query.search.definitions import DefinitionMemory, FileDefinitions, JoinedTexts
 from gitindex.query.search.past_subjects import StoredSubjects
-from gitindex.query.search.repository_name import NAMING_FILES, repository_words
 from gitindex.store.connection import marks
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
@@ -25,6 +27,23 @@ MAX_PATHS = 500
 """Paths with one word, the shortest, that compete; beyond them it counts beside rarer words only."""
 MAX_BLOB = 1 << 20
 """Larger texts are not cached."""
+
+_NAMED = (
+    "README README.md README.rst README.txt README.adoc Readme.md readme.md CONTRIBUTING.md"
+    " CONTRIBUTING.rst .github/CONTRIBUTING.md package.json pyproject.toml setup.cfg setup.py Cargo.toml"
+    " go.mod composer.json"
+)
+NAMING_FILES = tuple(path.encode() for path in _NAMED.split())
+"""Files that mention the address of their repository."""
+MAX_READ = 200_000
+_ADDRESS = compile_later(
+    rb"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)[/:][\w.-]+/([\w-][\w.-]*)"
+)
+_SCOPE = compile_later(rb'^\s*"name"\s*:\s*"@([\w-]+)/', re.MULTILINE)
+LEAST = 2
+"""A name that is mentioned less may be anybody's."""
+SCOPE = 5
+"""How many mentions of an address the scope of a package's name is worth: `@vitest/monorepo`."""
 
 COLUMNS = "l.path, l.oid, l.blob_id, b.language, l.source, b.extractor, b.lines"
 # CROSS JOIN keeps the join order: without it SQLite may read every file of the tree.
@@ -215,3 +234,15 @@ class TreeFiles:
             part = values[at : at + CHUNK]
             found += ask(f"{sql} IN ({marks(part)})", *part)
         return found
+
+
+def repository_words(texts: Iterable[bytes]) -> frozenset[str]:
+    """Return the words of the name that the texts mention most often as a repository; none if none is."""
+    found: Counter[str] = Counter()
+    for text in texts:
+        for name in _ADDRESS.findall(text[:MAX_READ]):
+            found[name.decode().lower().rstrip(".").removesuffix(".git")] += 1
+        for name in _SCOPE.findall(text[:MAX_READ]):
+            found[name.decode().lower()] += SCOPE
+    name, mentions = min(found.items(), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
+    return frozenset(words_of(name)) if mentions >= LEAST else frozenset()

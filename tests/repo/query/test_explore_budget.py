@@ -114,3 +114,13 @@ def test_a_type_before_its_constructor_and_imports_last(shop: Repo) -> None:
     assert (answer["places"][0]["name"], answer["places"][0]["kind"]) == ("Basket", "class")
     answer, _ = _asked(shop, "limit", (1_000, 0), Ink())
     assert len(answer["places"][0]["code"].split("\n")) > 1, "no place of one line"
+
+
+def test_a_heading_that_is_no_name_is_shown_and_not_followed(repo: Repo) -> None:
+    repo.write("CHANGELOG.md", "# 1.51.0 (April 3rd, 2026)\n\nThe parcel courier is fixed.\n")
+    repo.commit()
+    repo.index()
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        answer = explore(view, "parcel courier fixed April", budget_of(2_000, 0, Ink()))
+    assert [place["path"] for place in answer["places"]] == ["CHANGELOG.md"]
+    assert "callers" not in answer["places"][0]

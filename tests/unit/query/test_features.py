@@ -16,6 +16,7 @@ from gitindex.query.search.features import (
     path_features,
     similarity,
 )
+from gitindex.query.search.memory import repository_words
 from gitindex.query.search.passages import FileLines, best_line
 from gitindex.query.search.query_text import is_question, parse_query
 from gitindex.query.search.ranking import (
@@ -28,7 +29,6 @@ from gitindex.query.search.ranking import (
     scaled,
     total,
 )
-from gitindex.query.search.repository_name import repository_words
 from gitindex.query.search.snippets import (
     count_terms,
     defines,
