@@ -16,6 +16,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Assumption, FactsStatus
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.absence import Partition, partition
+from gitindex.query.impact.standing import makes_names
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import Definition
 from gitindex.query.names.project import Project
@@ -115,7 +116,9 @@ def _may_be_dead(finder: Finder, definition: Definition, query: DeadQuery) -> bo
     owner = source.symbol(definition.parent)
     if owner is not None and owner.kind in FUNCTIONS:
         return False  # a local function: a linter's work
-    return owner is None or _DYNAMIC.isdisjoint(source.origin.flags)
+    if owner is None:
+        return not makes_names(finder.project, source)  # as `globals()[name]` may use any of them
+    return _DYNAMIC.isdisjoint(source.origin.flags)
 
 
 def _is_proof(proof: Partition, strict: bool) -> bool:

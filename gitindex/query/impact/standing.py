@@ -24,6 +24,7 @@ from gitindex.query.names.model import (
     ValueKind,
 )
 from gitindex.query.names.names import BUILTINS
+from gitindex.query.names.project import Project
 
 _GO_WORDS = """
 append cap clear close complex copy delete imag len make max min new panic print println real recover
@@ -34,7 +35,9 @@ _BUILTINS = BUILTINS | {"go": frozenset(_GO_WORDS.split())}
 _COMPUTED = "dynamic_attribute"
 """The flag of files that access names dynamically; only some of them create names."""
 _MAKES_NAMES = {
-    "python": re.compile(rb"\b(?:globals|vars|locals)\s*\(|\bsys\.modules\b|\b__dict__\b"),
+    "python": re.compile(
+        rb"\b(?:globals|vars|locals)\s*\(|\bsys\.modules\b|(?<!self\.)(?<!cls\.)\b__dict__\b"
+    ),
     "ecma": re.compile(rb"\bexports\s*\[|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
 }
 """Code that gives a module names which are not in its text."""
@@ -145,21 +148,11 @@ class Judge:
         return False
 
     def _is_open(self, source: FileNames, name: str) -> bool:
-        if source.origin.status != FactsStatus.PARSED or self._computes(source, _MAKES_NAMES):
+        if source.origin.status != FactsStatus.PARSED or makes_names(self._project, source):
             return True
         if self.serves(source, name):
             return True
         return source.language in STRICT and self._has_foreign_star(source)
-
-    def _computes(self, source: FileNames, makes: dict[str, re.Pattern[bytes]]) -> bool:
-        """Return whether a file may create names that are not in its text."""
-        flags = source.origin.flags
-        if "eval_exec" in flags:
-            return True
-        if _COMPUTED not in flags:
-            return False
-        pattern = makes.get(source.origin.family)
-        return pattern is None or pattern.search(self._project.text(source.path)) is not None
 
     def _was_ours(self, source: FileNames, item: Import) -> bool:
         """Return whether an import that no longer resolves resolved in the old tree."""
@@ -230,7 +223,11 @@ class Judge:
         if source is None or source.origin.status != FactsStatus.PARSED:
             return UNSURE
         patched = "monkey_patch" in source.origin.flags
-        if patched or self._computes(source, _MAKES_MEMBERS) or classes.ancestors(holder)[1]:
+        if (
+            patched
+            or _computes(self._project, source, _MAKES_MEMBERS)
+            or classes.ancestors(holder)[1]
+        ):
             return UNSURE
         if any(classes.members(holder, hook, above)[0] for hook in _HOOKS):
             return UNSURE
@@ -304,6 +301,21 @@ class Judge:
         self._project.load(d.path for d in others)
         kin = [s for d in others if (s := self._project.source(d.path)) is not None]
         return UNSURE if any(s.origin.family == source.origin.family for s in kin) else BROKEN
+
+
+def makes_names(project: Project, source: FileNames) -> bool:
+    """Return whether a file may create or reach names of its module that are not in its text."""
+    return _computes(project, source, _MAKES_NAMES)
+
+
+def _computes(project: Project, source: FileNames, makes: dict[str, re.Pattern[bytes]]) -> bool:
+    flags = source.origin.flags
+    if "eval_exec" in flags:
+        return True
+    if _COMPUTED not in flags:
+        return False
+    pattern = makes.get(source.origin.family)
+    return pattern is None or pattern.search(project.text(source.path)) is not None
 
 
 def imports_at(source: FileNames, place: Occurrence) -> list[tuple[Import, str]]:

@@ -112,3 +112,10 @@ def test_strict_leaves_out_what_assumes(repo: Repo) -> None:
     repo.index_files({"a.py": "def _one():\n    pass\n", "b.py": "exec(input())\n"})
     assert found(repo) == {"_one": 0}
     assert found(repo, "--strict") == {}
+
+
+def test_a_module_that_reaches_its_own_names_at_run_time_proves_nothing(repo: Repo) -> None:
+    """As werkzeug's `http.py` does for deprecated functions."""
+    late = "def __getattr__(name):\n    return globals()[f'_{name}']\n"
+    repo.index_files({"pkg/http.py": f"def _parse():\n    return 1\n\n\n{late}"})
+    assert found(repo) == {}

@@ -275,7 +275,9 @@ def test_calls_that_no_longer_fit(project: Repo, case: tuple[str, str, list[str]
     assert done.returncode == (1 if expected else 0)
 
 
-@pytest.mark.parametrize("line", ["x = getattr(Shape, kind)", "SIZES[name] = 1"])
+@pytest.mark.parametrize(
+    "line", ["x = getattr(Shape, kind)", "SIZES[name] = 1", "x = getattr(self.__dict__, kind)"]
+)
 def test_a_computed_name_that_makes_none_hides_no_breakage(tmp_path: Path, line: str) -> None:
     made = Repo(tmp_path / "repo")
     made.init()
