@@ -147,10 +147,9 @@ def ignore(repo: Repo, pick: random.Random) -> None:
 
 
 def attributes(repo: Repo, pick: random.Random) -> None:
-    folder = repo.path / pick.choice(FOLDERS)
-    if folder.is_dir():
-        text = pick.choice(["", "*.txt text eol=crlf\n", "*.py -text\n", "* ident\n"])
-        (folder / ".gitattributes").write_text(text)
+    file = repo.path / pick.choice(FOLDERS) / ".gitattributes"
+    if file.parent.is_dir() and not file.is_dir():
+        file.write_text(pick.choice(["", "*.txt text eol=crlf\n", "*.py -text\n", "* ident\n"]))
 
 
 def configure(repo: Repo, pick: random.Random) -> None:

@@ -2,7 +2,7 @@
 
 Tracked files, all folders in which git looks for new files, the files with ignore rules and
 attributes, git's index, configuration. If the stat data of all of them is the same as before,
-`git status` would print the same (docs/internals.md, "A look that is not repeated").
+`git status` would print the same (docs/internals.md, "A probe that is not repeated").
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.freshness.observation import prove
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.command import clean_env, try_git
-from gitindex.git.hidden_edits import note_compared
+from gitindex.git.hidden_edits import is_noted, note_compared
 from gitindex.git.shadow_index import is_due, is_large, keep_shadow_index
 from gitindex.git.worktree_probe import read_head_state
 
@@ -78,7 +78,7 @@ def start_helper(worktree: Worktree) -> None:
     if not is_large(worktree):
         help_readers([worktree])
         return
-    if not is_due(worktree):
+    if is_noted(worktree) and not is_due(worktree):
         return
     with contextlib.suppress(OSError):
         forget(start_detached("gitindex.refresh.detached", worktree.root))
