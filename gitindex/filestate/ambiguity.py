@@ -61,76 +61,78 @@ class SymbolFlags(NamedTuple):
     """The open flags of one definition, and those that are only reported."""
 
     open: tuple[str, ...]
-    told: tuple[str, ...]
+    reported: tuple[str, ...]
 
 
-def flags_of_symbol(asked: FlagQuestion) -> SymbolFlags:
+def flags_of_symbol(question: FlagQuestion) -> SymbolFlags:
     """Return the flags of a file that count for one definition of it."""
-    of_file = set(asked.facts.flags)
+    of_file = set(question.facts.flags)
     found = of_file & {"parse_error", "encoding_lossy"}
-    if "star_import" in of_file and _may_be_from_star(asked):
+    if "star_import" in of_file and _may_be_from_star(question):
         found.add("star_import")
-    if "macro_or_generated" in of_file and _is_macro_or_generated(asked):
+    if "macro_or_generated" in of_file and _is_macro_or_generated(question):
         found.add("macro_or_generated")
     rest = of_file - found - _OF_NAMES - {"star_import", "macro_or_generated", "reexport_chain"}
-    if rest and asked.language in _READ_AGAIN:
-        alone = _read_alone(asked)
+    if rest and question.language in _READ_AGAIN:
+        alone = _read_alone(question)
         found |= rest if alone is None else rest & alone
     else:
         found |= rest
-    if "conditional_definition" in rest and _uses_conditional(asked):
+    if "conditional_definition" in rest and _uses_conditional(question):
         found.add("conditional_definition")
     return SymbolFlags(tuple(sorted(found - OUTGOING)), tuple(sorted(found & OUTGOING)))
 
 
-def _read_alone(asked: FlagQuestion) -> set[str] | None:
+def _read_alone(question: FlagQuestion) -> set[str] | None:
     """Return the flags of the definition on its own; None if it cannot be extracted on its own."""
     from gitindex.extract.pool import Extractor, Task  # lazily: most answers extract nothing
 
-    text = _alone(asked).encode("utf-8", "replace")
-    key = FactsKey("", extractor_id(asked.language))
+    text = _alone(question).encode("utf-8", "replace")
+    key = FactsKey("", extractor_id(question.language))
     extractor = Extractor(workers=1)
     try:
-        [(_, reply)] = extractor.extract([Task(key, WorkRequest(asked.language, text))])
+        [(_, reply)] = extractor.extract([Task(key, WorkRequest(question.language, text))])
     finally:
         extractor.close()
     facts = decode_facts(reply.payload)
-    if facts is None or ("parse_error" in facts.flags and "parse_error" not in asked.facts.flags):
+    if facts is None or (
+        "parse_error" in facts.flags and "parse_error" not in question.facts.flags
+    ):
         return None
     return set(facts.flags)
 
 
-def _alone(asked: FlagQuestion) -> str:
+def _alone(question: FlagQuestion) -> str:
     """Return the definition between the file's imports and stand-ins for its other names."""
-    lines = asked.data.decode("utf-8", "replace").split("\n")
-    symbol, symbols = asked.symbol, asked.facts.symbols
+    lines = question.data.decode("utf-8", "replace").split("\n")
+    symbol, symbols = question.symbol, question.facts.symbols
     others = {s.name for s in symbols if s.parent < 0 and s.name.isidentifier()} - {symbol.name}
-    stand_in = _READ_AGAIN[asked.language]
+    stand_in = _READ_AGAIN[question.language]
     body = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
     in_class = symbol.parent >= 0 and symbols[symbol.parent].kind == "class"
-    if in_class and asked.language != "python":
+    if in_class and question.language != "python":
         body = f"class Enclosing {{\n{body}\n}}"
-    imports = dict.fromkeys(_imports(asked, lines))
+    imports = dict.fromkeys(_imports(question, lines))
     known = map(stand_in.format, sorted(others - {_MODULE_HOOK}))
-    return "\n".join([*imports, *known, *_hooks(asked, lines), body, ""])
+    return "\n".join([*imports, *known, *_hooks(question, lines), body, ""])
 
 
-def _hooks(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
+def _hooks(question: FlagQuestion, lines: list[str]) -> Iterator[str]:
     """Yield the module's hook under another name, so that only the code in it counts.
 
     Python calls it only for names that the module lacks (PEP 562). So it concerns a definition only
     if it reaches names by computation, for example in `globals()`.
     """
-    for symbol in asked.facts.symbols:
-        if symbol.parent < 0 and symbol.name == _MODULE_HOOK and symbol != asked.symbol:
+    for symbol in question.facts.symbols:
+        if symbol.parent < 0 and symbol.name == _MODULE_HOOK and symbol != question.symbol:
             text = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
             yield text.replace(_MODULE_HOOK, "module_hook")
 
 
-def _imports(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
+def _imports(question: FlagQuestion, lines: list[str]) -> Iterator[str]:
     """Yield the import statements outside the definition, up to their closing bracket."""
-    for item in asked.facts.imports:
-        if asked.symbol.start_line <= item.line <= asked.symbol.end_line:
+    for item in question.facts.imports:
+        if question.symbol.start_line <= item.line <= question.symbol.end_line:
             continue
         text = ""
         for line in lines[item.line : item.line + MAX_IMPORT_LINES]:
@@ -140,42 +142,44 @@ def _imports(asked: FlagQuestion, lines: list[str]) -> Iterator[str]:
         yield text.rstrip("\n")
 
 
-def _text(asked: FlagQuestion) -> str:
-    lines = asked.data.decode("utf-8", "replace").split("\n")
-    return "\n".join(lines[asked.symbol.start_line : asked.symbol.end_line + 1])
+def _text(question: FlagQuestion) -> str:
+    lines = question.data.decode("utf-8", "replace").split("\n")
+    return "\n".join(lines[question.symbol.start_line : question.symbol.end_line + 1])
 
 
-def _may_be_from_star(asked: FlagQuestion) -> bool:
+def _may_be_from_star(question: FlagQuestion) -> bool:
     """Does it contain a star import, or use a type or function of unknown origin?"""
-    stars = [item for item in asked.facts.imports if ("*", "*") in item.names]
-    if any(asked.symbol.start_line <= s.line <= asked.symbol.end_line for s in stars):
+    stars = [item for item in question.facts.imports if ("*", "*") in item.names]
+    if any(question.symbol.start_line <= s.line <= question.symbol.end_line for s in stars):
         return True
-    known = {local for item in asked.facts.imports for _, local in item.names}
-    known |= {symbol.name for symbol in asked.facts.symbols} | _KNOWN
-    return not set(_NAME.findall(_NO_CODE.sub(" ", _text(asked)))) <= known
+    known = {local for item in question.facts.imports for _, local in item.names}
+    known |= {symbol.name for symbol in question.facts.symbols} | _KNOWN
+    return not set(_NAME.findall(_NO_CODE.sub(" ", _text(question)))) <= known
 
 
-def _is_macro_or_generated(asked: FlagQuestion) -> bool:
+def _is_macro_or_generated(question: FlagQuestion) -> bool:
     """Is the file generated, or does the definition contain or use one of its macros?"""
-    macros = [symbol for symbol in asked.facts.symbols if symbol.kind == "macro"]
+    macros = [symbol for symbol in question.facts.symbols if symbol.kind == "macro"]
     if not macros:
         return True
-    inside = (asked.symbol.start_line <= m.start_line <= asked.symbol.end_line for m in macros)
+    inside = (
+        question.symbol.start_line <= m.start_line <= question.symbol.end_line for m in macros
+    )
     names = "|".join(re.escape(m.name) for m in macros)
-    return any(inside) or re.search(rf"\b(?:{names})\b", _text(asked)) is not None
+    return any(inside) or re.search(rf"\b(?:{names})\b", _text(question)) is not None
 
 
-def _uses_conditional(asked: FlagQuestion) -> bool:
+def _uses_conditional(question: FlagQuestion) -> bool:
     """Is it indented at module level, or does it use such a definition? Then it is conditional."""
-    lines = asked.data.decode("utf-8", "replace").split("\n")
+    lines = question.data.decode("utf-8", "replace").split("\n")
     guarded = {
         symbol.name
-        for symbol in asked.facts.symbols
+        for symbol in question.facts.symbols
         if symbol.parent < 0 and lines[symbol.start_line][:1] in (" ", "\t")
     }
-    if asked.symbol.parent < 0 and asked.symbol.name in guarded:
+    if question.symbol.parent < 0 and question.symbol.name in guarded:
         return True
-    return any(re.search(rf"\b{re.escape(name)}\b", _text(asked)) for name in guarded)
+    return any(re.search(rf"\b{re.escape(name)}\b", _text(question)) for name in guarded)
 
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})

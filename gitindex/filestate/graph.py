@@ -75,15 +75,15 @@ class Additions:
     def _names_one(self, importer: str, names: Collection[str]) -> bool:
         """Does a published file name one of these, or take everything with a star?"""
         blob = self._inputs.files[importer].blob_id
-        asked = self._inputs.database.rows
-        rows = asked(f"SELECT id FROM names WHERE text IN ({marks(names)})", *names)
+        select = self._inputs.database.rows
+        rows = select(f"SELECT id FROM names WHERE text IN ({marks(names)})", *names)
         known = {name_id for (name_id,) in rows}
         return bool(
             any(
                 not known.isdisjoint(read_names(packed)[0])
-                for (packed,) in asked("SELECT names FROM occurrences WHERE blob_id=?", blob)
+                for (packed,) in select("SELECT names FROM occurrences WHERE blob_id=?", blob)
             )
-            or asked("SELECT 1 FROM imports WHERE blob_id=? AND instr(names, '\"*\"')", blob)
+            or select("SELECT 1 FROM imports WHERE blob_id=? AND instr(names, '\"*\"')", blob)
         )
 
 

@@ -65,8 +65,8 @@ def _packet(packet: Mapping[str, Any], agent: bool) -> Iterator[str]:
     if packet["suggestedRefresh"]:
         remedy = packet["suggestedRefresh"]
         call = remedy["call"] if agent else None
-        told = f"{call['tool']} {json.dumps(call['args'])}" if call else remedy["command"]
-        yield f"  refresh: {told}"
+        how = f"{call['tool']} {json.dumps(call['args'])}" if call else remedy["command"]
+        yield f"  refresh: {how}"
     if "proof" in packet:
         yield f"  choices: {', '.join(packet['choices'])}"
         yield f"  proof: {json.dumps(packet['proof'], ensure_ascii=True)}"
@@ -349,21 +349,20 @@ class FileStateService:
         self, paths: Iterable[str], context: str | None = None
     ) -> dict[str, FileState]:
         """Return the states of many files. A named context has none for files it does not own."""
-        asked = {path: inside_root(self._root, self._root, path) for path in paths}
-        states = self.states(asked.values())
+        files = {path: inside_root(self._root, self._root, path) for path in paths}
+        states = self.states(files.values())
         return {
             path: states.of(file) if self._owned(file, context) else NOT_OWNED
-            for path, file in asked.items()
+            for path, file in files.items()
         }
 
     def check_mutation_gate(
         self, targets: Iterable[EditTarget | str], context: str | None = None
     ) -> MutationGateResult:
         """Return whether each file or definition may be edited without asking."""
-
-        asked = [EditTarget(one) if isinstance(one, str) else one for one in targets]
-        foreign = [target for target in asked if not self._owned(target.path, context)]
-        return judge_targets(self, asked, foreign)
+        places = [EditTarget(one) if isinstance(one, str) else one for one in targets]
+        foreign = [target for target in places if not self._owned(target.path, context)]
+        return judge_targets(self, places, foreign)
 
     def states(self, paths: Iterable[str]) -> States:
         """Return the states of many files and of everything they depend on, with the reasons."""

@@ -273,8 +273,8 @@ def blob_sizes(root: str, oids: list[str]) -> dict[str, int]:
     for at in range(0, len(oids), BLOBS_AT_ONCE):
         names = "".join(f"{oid}\n" for oid in oids[at : at + BLOBS_AT_ONCE]).encode()
         form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
-        told = try_git(root, "cat-file", form, stdin=names, env=env).output
-        for line in told.decode("ascii", "replace").splitlines():
+        output = try_git(root, "cat-file", form, stdin=names, env=env).output
+        for line in output.decode("ascii", "replace").splitlines():
             oid, kind, size = (*line.split(" "), "", "")[:3]
             if kind == "blob":
                 found[oid] = int(size)
@@ -287,12 +287,12 @@ def read_objects(oids: Iterable[str], view: dict[str, str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     ends = 0
     while left and ends < MAX_ENDS:
-        asked = left[:BLOBS_AT_ONCE]
-        names = "".join(f"{oid}\n" for oid in asked).encode()
+        part = left[:BLOBS_AT_ONCE]
+        names = "".join(f"{oid}\n" for oid in part).encode()
         result = try_git("/", "cat-file", "--batch", stdin=names, env=view)
         answers, whole = _parse_batch(result.output)
         found |= whole
-        if answers < len(asked):  # an object that git cannot read ends it: the others are sound
+        if answers < len(part):  # an object that git cannot read ends it: the others are sound
             ends += 1
             answers += 1
         del left[:answers]

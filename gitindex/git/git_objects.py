@@ -260,12 +260,12 @@ class GitCommandRepository:
         return found
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
-        wanted = list(oids)
-        for oid in wanted:
+        names = list(oids)
+        for oid in names:
             self._check(oid)
         listings = {}
-        answers = self._contents.ask(wanted, limit=MAX_TREE_BYTES)
-        for oid, found in zip(wanted, answers, strict=True):
+        answers = self._contents.ask(names, limit=MAX_TREE_BYTES)
+        for oid, found in zip(names, answers, strict=True):
             if found is None:
                 raise ObjectMissing(f"tree {oid} is not in this repository")
             if _verified(oid, found).kind != "tree":
@@ -288,8 +288,8 @@ def _verified(oid: str, found: ObjectInfo) -> ObjectInfo:
 
 def _examine(worktree: Worktree) -> int:
     """Return how many bytes an id has. Git itself decides whether the folder is trusted."""
-    told = run_git(worktree.root, "rev-parse", "--show-object-format", "--absolute-git-dir")
-    hash_name, _, git_dir = told.partition(b"\n")
+    output = run_git(worktree.root, "rev-parse", "--show-object-format", "--absolute-git-dir")
+    hash_name, _, git_dir = output.partition(b"\n")
     found = os.path.realpath(git_dir.removesuffix(b"\n"))
     if found != os.path.realpath(os.fsencode(worktree.git_dir)):
         raise GitIndexError(

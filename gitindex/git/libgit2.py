@@ -99,8 +99,8 @@ def _content(path: str) -> bytes | None:
         refuse_shortage(error)
         return None
     try:
-        told = os.fstat(fd)
-        return os.read(fd, told.st_size) if stat.S_ISREG(told.st_mode) else None
+        info = os.fstat(fd)
+        return os.read(fd, info.st_size) if stat.S_ISREG(info.st_mode) else None
     except OSError as error:
         refuse_shortage(error)
         return None
@@ -307,13 +307,13 @@ class Pygit2Repository:
             return False
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
-        held = self._listings
-        found = {oid: held[oid] if oid in held else self._list_one(oid) for oid in oids}
-        self._listed += sum(len(found[oid]) for oid in found.keys() - held.keys())
+        listings = self._listings
+        found = {oid: listings[oid] if oid in listings else self._list_one(oid) for oid in oids}
+        self._listed += sum(len(found[oid]) for oid in found.keys() - listings.keys())
         if self._listed > MAX_LISTED:
-            held.clear()
+            listings.clear()
             self._listed = sum(map(len, found.values()))
-        held |= found
+        listings |= found
         return found
 
     def _list_anew(self, oids: Iterable[str]) -> dict[str, Listing]:

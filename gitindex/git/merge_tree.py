@@ -34,8 +34,8 @@ class MergedTree(NamedTuple):
     def compare(self, old: str) -> bytes:
         """Return the difference from another tree to this one, as `--raw -z` records."""
         form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
-        asked = ("diff-tree", *form, old, self.tree)
-        return check_result(asked, try_git("/", *asked, env=self.env))
+        args = ("diff-tree", *form, old, self.tree)
+        return check_result(args, try_git("/", *args, env=self.env))
 
     def read(self, oids: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of blobs, of the repository or made by the merge."""
@@ -47,11 +47,11 @@ def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTr
     """Merge two commits, given by id."""
     with tempfile.TemporaryDirectory(prefix="gitindex-merge-") as folder:
         env = environment(worktree, folder, len(ours))
-        asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-        done = try_git("/", *asked, env=env)
+        args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+        done = try_git("/", *args, env=env)
         if done.returncode not in (0, 1):
             _refuse_old_git(worktree)
-            check_result(asked, done)
+            check_result(args, done)
         tree, *conflicts = done.output.split(b"\0")
         if not re.fullmatch(rb"[0-9a-f]{40,64}", tree):
             raise GitIndexError("git merge-tree did not give a tree", "do the two share history?")
@@ -60,8 +60,8 @@ def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTr
 
 def commit_of(worktree: Worktree, name: str) -> str:
     """Return the id of a commit by any of its names."""
-    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    found = try_git(worktree.root, *asked)
+    args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    found = try_git(worktree.root, *args)
     if found.returncode:
         raise GitIndexError(f"no such commit: {safe_text(name)}", "see `git branch -a`", Exit.USAGE)
     return found.output.decode().strip()

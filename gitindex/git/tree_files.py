@@ -97,9 +97,9 @@ def read_tracked(worktree: Worktree) -> tuple[bytes, frozenset[bytes]] | None:
 
 def has_same_folders(worktree: Worktree, files: ComparedPaths, folder: bytes) -> bool:
     """Does a folder hold nothing new that git would look into, and no new rules?"""
-    held = _list_folder(os.fsencode(worktree.root), folder)
-    new = {path for path in held.folders if path not in files.known}.union(held.rules)
-    is_repository = held.nested and folder not in files.known
+    listed = _list_folder(os.fsencode(worktree.root), folder)
+    new = {path for path in listed.folders if path not in files.known}.union(listed.rules)
+    is_repository = listed.nested and folder not in files.known
     return not is_repository and new <= files.found.get(folder, frozenset())
 
 
@@ -167,15 +167,15 @@ class _FolderWalk:
         new: list[bytes] = []
         for number, (folder, mode) in enumerate(zip(folders, modes(stats), strict=True)):
             is_folder = mode > 0 and stat.S_ISDIR(mode)
-            held = _list_folder(self.root, folder) if is_folder else _ListedFolder([], [], False)
-            if held.nested and folder not in self.tracked:
+            listed = _list_folder(self.root, folder) if is_folder else _ListedFolder([], [], False)
+            if listed.nested and folder not in self.tracked:
                 self.nested += _nested_files(os.path.join(self.root, folder, _DOT_GIT))
                 continue  # git lists it as one entry
             self.before[folder] = stats[number * RECORD.size : (number + 1) * RECORD.size]
-            inner = [path for path in held.folders if path not in self.known]
-            if inner or held.rules:
-                self.found[folder] = frozenset((*inner, *held.rules))
-            self.rules += held.rules
+            inner = [path for path in listed.folders if path not in self.known]
+            if inner or listed.rules:
+                self.found[folder] = frozenset((*inner, *listed.rules))
+            self.rules += listed.rules
             new += inner
         return new
 
@@ -196,10 +196,12 @@ def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes] | Non
     found: list[bytes] = []
     env = clean_env(worktree.root)
     for part in _parts(folders):
-        told = try_git(worktree.root, "check-ignore", "-z", "--stdin", stdin=joined(part), env=env)
-        if told.returncode not in (0, 1):
+        result = try_git(
+            worktree.root, "check-ignore", "-z", "--stdin", stdin=joined(part), env=env
+        )
+        if result.returncode not in (0, 1):
             return None
-        found += told.output.split(b"\0")
+        found += result.output.split(b"\0")
     return frozenset(found)
 
 
@@ -248,8 +250,10 @@ def _git_files(worktree: Worktree) -> list[bytes]:
 def _settings(worktree: Worktree) -> list[bytes]:
     """Return the files of git's configuration, those it includes, and the user's rules."""
     env = clean_env(worktree.root)
-    told = try_git(worktree.root, "config", "--list", "--show-origin", "--includes", "-z", env=env)
-    fields = check_result(("config",), told).split(b"\0")[:-1]
+    result = try_git(
+        worktree.root, "config", "--list", "--show-origin", "--includes", "-z", env=env
+    )
+    fields = check_result(("config",), result).split(b"\0")[:-1]
     home = os.fsencode(env.get("HOME", ""))
     folder = os.fsencode(env.get("XDG_CONFIG_HOME", "")) or os.path.join(home, b".config")
     prefix = os.path.dirname(os.path.dirname(os.fsencode(git_program(env))))

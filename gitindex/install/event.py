@@ -41,8 +41,8 @@ def note_event(event: str, args: list[str]) -> int:
 
 def is_switched_off(env: dict[str, str]) -> bool:
     """Do the variables that every hook obeys switch us off?"""
-    told = env.get("GITINDEX")
-    return told == "0" or (env.get("CI") == "true" and told != "1")
+    setting = env.get("GITINDEX")
+    return setting == "0" or (env.get("CI") == "true" and setting != "1")
 
 
 def infer_event(env: dict[str, str], worktree: Worktree) -> tuple[str, list[str]]:
@@ -121,13 +121,13 @@ def _consented(worktree: Worktree, options: list[str], event: str) -> bool:
 def _prepare(worktree: Worktree) -> None:
     """Create the store if `gitindex.enabled` is true; replace a noted interpreter that is gone."""
     if os.path.isdir(worktree.store):
-        wanted = not is_served(worktree)
+        is_due = not is_served(worktree)
     else:
         from gitindex.git.command import try_git
 
         answer = try_git(worktree.root, "config", "--type=bool", "--get", "gitindex.enabled")
-        wanted = answer.output.strip() == b"true"
-    if wanted:
+        is_due = answer.output.strip() == b"true"
+    if is_due:
         from gitindex.refresh.public_files import create_store
 
         create_store(worktree)

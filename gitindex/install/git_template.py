@@ -37,8 +37,8 @@ def write_template(folder: str, temporary: bool = False) -> list[str]:
     write_atomic(os.path.join(store, STUB), render_stub())
     for name in ("runner.lock", "runner.alive"):  # so a starting runner does not have to
         write_atomic(os.path.join(store, name), b"")
-    asked = b"repositories below the temporary folder too\n" if temporary else b""
-    write_atomic(os.path.join(store, FROM_TEMPLATE), asked)
+    scope = b"repositories below the temporary folder too\n" if temporary else b""
+    write_atomic(os.path.join(store, FROM_TEMPLATE), scope)
     _copy_missing(os.path.join(shipped_folder("templates"), "git-template"), folder)
     return [*notes, *_activation(folder)]
 

@@ -120,9 +120,9 @@ def _merge_json(before: bytes, ours: bytes) -> bytes:
 def _merge_toml(before: bytes, ours: bytes) -> bytes:
     """Append our table: nothing of a hand-edited file is rewritten."""
     known = tomllib.loads(before.decode())
-    wanted = tomllib.loads(ours.decode())["mcp_servers"][NAME]
+    expected = tomllib.loads(ours.decode())["mcp_servers"][NAME]
     there = known.get("mcp_servers", {}).get(NAME)
-    if there == wanted:
+    if there == expected:
         return before
     if there is not None:
         raise ValueError(f"has another [mcp_servers.{NAME}]")

@@ -69,7 +69,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
     """The published content of a worktree without ids that only one store knows."""
     row = mapping.published(database, worktree.id)
     assert row is not None
-    held = LexicalReader(worktree.lexical).all_keys()
+    keys = LexicalReader(worktree.lexical).all_keys()
     counts = mapping.count(database, row.worktree_id)
     found: Dump = {b"": {"tree": row.tree, "files": counts.files, "symbols": counts.symbols}}
     table = BlobTable(database)
@@ -89,7 +89,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
             "mode": mode,
             "skip": skip,
             "extractor": extractor,
-            "lexical": bool(lexical) and key in held,
+            "lexical": bool(lexical) and key in keys,
             "document": tuple(document),
             "facts": hashlib.sha256(facts or b"").digest(),
             "subjects": past.get(path, {}),
@@ -145,10 +145,10 @@ def _differences(live: Dump, built: Dump) -> Iterator[dict[str, Any]]:
                 yield {**path_fields(path), "differs": names}
 
 
-def _other_terms(live: Worktree, clean: Worktree, held: Dump) -> Iterator[dict[str, Any]]:
+def _other_terms(live: Worktree, clean: Worktree, dump: Dump) -> Iterator[dict[str, Any]]:
     keys = [
         FactsKey(fields["oid"].hex(), str(fields["extractor"]))
-        for fields in held.values()
+        for fields in dump.values()
         if fields.get("lexical") and isinstance(fields["oid"], bytes)
     ]
     ours, theirs = LexicalReader(live.lexical), LexicalReader(clean.lexical)

@@ -76,12 +76,12 @@ def verify(
     report: Report = lambda _phase, _percent: None,
 ) -> dict[str, Any]:
     """An envelope of checks; `verified` if all of them hold."""
-    asked = parse_receipt(receipt) if receipt else None
+    given = parse_receipt(receipt) if receipt else None
     with open_tree(worktree, path) as view, _tools(worktree, extractor) as (repository, workers):
         checks = [_proof(view), _commit(view)]
-        if asked is not None:
-            checks.append(_receipt(view, path, asked))
-            checks += [_partition(view, asked)] if asked.name else []
+        if given is not None:
+            checks.append(_receipt(view, path, given))
+            checks += [_partition(view, given)] if given.name else []
         report("mapping", None)
         expected, mapping_check = _mapping(view, repository)
         checks += [mapping_check, _counts(view)]
@@ -119,10 +119,10 @@ def parse_receipt(text: str) -> Receipt:
             "not a receipt", "give the JSON of an answer, or of its `receipt`", Exit.USAGE
         )
     freshness = answer.get("freshness")
-    told = freshness if isinstance(freshness, dict) else {}
-    named = told.get("mode") == "at"
+    state = freshness if isinstance(freshness, dict) else {}
+    named = state.get("mode") == "at"
     fields = {name: found[name] for name in RECEIPT_FIELDS}
-    staged = bool(fields["overlayDigest"]) or told.get("edits", 0) is None  # disk not looked at
+    staged = bool(fields["overlayDigest"]) or state.get("edits", 0) is None  # disk not looked at
     counts, name = answer.get("accounted"), answer.get("name")
     if not isinstance(counts, dict) or not isinstance(name, str):
         return Receipt(fields, named, staged)
@@ -152,9 +152,9 @@ def _proof(view: TreeView) -> Check:
         marker.indexed_files,
         marker.total_chunks,
     )
-    held = (row.run_id, row.tree, row.generation, row.head_commit, counts.files, counts.symbols)
-    if said != held:
-        return Check("proof", False, f"the marker says {said}, the store {held}")
+    stored = (row.run_id, row.tree, row.generation, row.head_commit, counts.files, counts.symbols)
+    if said != stored:
+        return Check("proof", False, f"the marker says {said}, the store {stored}")
     if parse_fingerprint(parse_object((row.fingerprint or "").encode())) != runtime_fingerprint():
         return Check("proof", False, "the store's fingerprint is not that of the running tools")
     return Check("proof", True, f"run {row.run_id}, generation {row.generation}")
@@ -170,37 +170,37 @@ def _commit(view: TreeView) -> Check:
     return Check("commit", tree == row.tree, f"{detail}, published is {row.tree}")
 
 
-def _receipt(view: TreeView, path: str, asked: Receipt) -> Check:
+def _receipt(view: TreeView, path: str, given: Receipt) -> Check:
     """Of the files as they are, of what is staged, or of a tree by its name."""
     closest = now = view.envelope()["receipt"]
-    choice = _other_tree(asked, now)
-    if choice is not None and (asked.fields != now or asked.named):
+    choice = _other_tree(given, now)
+    if choice is not None and (given.fields != now or given.named):
         with suppress(GitIndexError):  # unmerged paths, or no such tree
             with open_tree(view.worktree, path, choice) as other:
                 found = other.envelope()["receipt"]
-            if choice.at or found == asked.fields:
+            if choice.at or found == given.fields:
                 closest = found
-    differs = [name for name in RECEIPT_FIELDS if asked.fields[name] != closest[name]]
+    differs = [name for name in RECEIPT_FIELDS if given.fields[name] != closest[name]]
     if not differs:
         return Check("receipt", True, "derived again: the same")
-    detail = (f"{n} is {closest[n]}, not {safe_text(str(asked.fields[n]))}" for n in differs)
+    detail = (f"{n} is {closest[n]}, not {safe_text(str(given.fields[n]))}" for n in differs)
     return Check("receipt", False, ", ".join(detail))
 
 
-def _other_tree(asked: Receipt, now: dict[str, Any]) -> TreeChoice | None:
+def _other_tree(given: Receipt, now: dict[str, Any]) -> TreeChoice | None:
     """The tree that a receipt is of, if not of the files as they are."""
-    tree = asked.fields["treeId"]
-    if asked.named or tree != now["treeId"]:
+    tree = given.fields["treeId"]
+    if given.named or tree != now["treeId"]:
         return TreeChoice(at=tree) if isinstance(tree, str) and _ID.fullmatch(tree) else None
-    return TreeChoice(staged=True) if asked.staged else None
+    return TreeChoice(staged=True) if given.staged else None
 
 
-def _partition(view: TreeView, asked: Receipt) -> Check:
+def _partition(view: TreeView, given: Receipt) -> Check:
     """Count the occurrences of a name with git alone, in the tree that the answer is about."""
-    tree = str(asked.fields["treeId"])
-    if asked.named:
+    tree = str(given.fields["treeId"])
+    if given.named:
         where: tuple[tuple[str, ...], ...] = ((tree,),)
-    elif asked.fields == view.envelope()["receipt"]:
+    elif given.fields == view.envelope()["receipt"]:
         where = (("--untracked",), ())  # the first leaves out files that are tracked and ignored
     else:
         where = (("--cached",),)
@@ -208,21 +208,21 @@ def _partition(view: TreeView, asked: Receipt) -> Check:
     for options in where:
         flags = [option for option in options if option.startswith("--")]
         trees = [option for option in options if not option.startswith("--")]
-        asking = ("grep", "-a", "-F", "-w", "-o", "-z", *flags, "-e", asked.name, *trees)
+        asking = ("grep", "-a", "-F", "-w", "-o", "-z", *flags, "-e", given.name, *trees)
         output = try_git(view.worktree.root, "-c", "submodule.recurse=false", *asking).output
         found = (line.partition(b"\0")[0] for line in output.splitlines() if b"\0" in line)
         counts |= Counter(found)
-    total = sum(n for path, n in counts.items() if not _is_binary(view, path, asked))
-    detail = f"git counts {counted(total, 'occurrences')} of {safe_text(asked.name)}"
-    return Check("partition", total == asked.total, f"{detail}, the answer {asked.total}")
+    total = sum(n for path, n in counts.items() if not _is_binary(view, path, given))
+    detail = f"git counts {counted(total, 'occurrences')} of {safe_text(given.name)}"
+    return Check("partition", total == given.total, f"{detail}, the answer {given.total}")
 
 
-def _is_binary(view: TreeView, path: bytes, asked: Receipt) -> bool:
+def _is_binary(view: TreeView, path: bytes, given: Receipt) -> bool:
     """Return whether git takes a file for binary by its bytes."""
-    root, short = view.worktree.root, path.partition(b":")[2] if asked.named else path
+    root, short = view.worktree.root, path.partition(b":")[2] if given.named else path
     try:
-        if asked.named or asked.fields != view.envelope()["receipt"]:
-            name = (path if asked.named else b":" + path).decode("utf-8", "surrogateescape")
+        if given.named or given.fields != view.envelope()["receipt"]:
+            name = (path if given.named else b":" + path).decode("utf-8", "surrogateescape")
             data = try_git(root, "cat-file", "blob", name).output
         else:
             with open(os.path.join(os.fsencode(root), short), "rb") as file:
@@ -248,21 +248,21 @@ def _mapping(view: TreeView, repository: Repository) -> tuple[dict[bytes, Planne
     for path, mode, oid, skip, is_policy, blob_oid, extractor, blob_id in rows:
         key = FactsKey(blob_oid.hex(), extractor) if blob_oid is not None else blob_id
         stored[path] = mode, oid.hex(), skip, bool(is_policy), key
-    wanted = {
+    derived = {
         path: (
             *(plan.entry.mode, plan.entry.oid, plan.skip, is_policy_file(path)),
             None if plan.skip else plan.key,
         )
         for path, plan in expected.items()
     }
-    differ = [p for p in stored.keys() | wanted.keys() if stored.get(p) != wanted.get(p)]
-    return expected, compared("mapping", counted(len(wanted), "paths"), sorted(differ))
+    differ = [p for p in stored.keys() | derived.keys() if stored.get(p) != derived.get(p)]
+    return expected, compared("mapping", counted(len(derived), "paths"), sorted(differ))
 
 
 def _counts(view: TreeView) -> Check:
     database, worktree = view.served.database, view.served.published.worktree_id
     said = tuple(mapping.count(database, worktree))
-    held = database.row(
+    counts = database.row(
         "SELECT count(*), coalesce(sum((SELECT count(*) FROM symbols s WHERE s.blob_id=b.id)), 0)"
         " FROM files f JOIN blobs b ON b.id=f.blob_id"
         " WHERE f.worktree_id=? AND b.status<>'skipped'",
@@ -270,8 +270,8 @@ def _counts(view: TreeView) -> Check:
     )
     return Check(
         "counts",
-        said == held,
-        f"{counted(said[0], 'files')}, {counted(said[1], 'symbols')}; counted {held}",
+        said == counts,
+        f"{counted(said[0], 'files')}, {counted(said[1], 'symbols')}; counted {counts}",
     )
 
 

@@ -102,19 +102,19 @@ def line_added(place: HooksFolder, event: str) -> str:
     """Return the shared file that notes this event for us; empty if there is none."""
     path = shared_file(place, event)
     hook = files.look(path)
-    told = hook is not None and hook.data is not None and b"gitindex_event=" in hook.data
-    return path if told else ""
+    ours = hook is not None and hook.data is not None and b"gitindex_event=" in hook.data
+    return path if ours else ""
 
 
 def lefthook_knows(root: str, event: str) -> bool:
     """Does a lefthook configuration run us for this event?"""
-    wanted = f"gitindex hook {event}".encode()
+    line = f"gitindex hook {event}".encode()
     for name in LEFTHOOK_FILES:
         try:
             text = read_small(os.path.join(root, name), 1 << 20) or b""
         except OSError:
             continue
-        if wanted in text:
+        if line in text:
             return True
     return False
 

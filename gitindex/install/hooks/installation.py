@@ -107,9 +107,9 @@ def decide_mode(mode: str, root: str = "/") -> str:
         raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
     able = knows_config_hooks(root)
     if mode == "config" and not able:
-        found, wanted = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
+        found, needed = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
         raise GitIndexError(
-            f"git {found} does not run hooks from its configuration: {wanted} does",
+            f"git {found} does not run hooks from its configuration: {needed} does",
             "use `--mode hooks`",
             Exit.ERROR,
         )
@@ -138,8 +138,8 @@ def install(worktree: Worktree, mode: str = "auto") -> list[HookState]:
 
 def install_shared(worktree: Worktree, states: list[HookState]) -> list[str]:
     """Write what is left to add by hand into the team's files; return those files."""
-    wanted = [state.event for state in states if state.state == "by hand"]
-    return by_hand.write_shared(worktree, wanted) if wanted else []
+    events = [state.event for state in states if state.state == "by hand"]
+    return by_hand.write_shared(worktree, events) if events else []
 
 
 def uninstall(worktree: Worktree) -> list[str]:
