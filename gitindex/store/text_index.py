@@ -7,6 +7,7 @@ is asked for the blobs of these words. The list only grows: a word of no blob co
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -15,6 +16,7 @@ from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.extract.fragments import Clause
 from gitindex.extract.terms import MARK
+from gitindex.store.checksums import GONE, UNKNOWN, half_of_database
 from gitindex.store.connection import Database
 from gitindex.store.lexical import TermClauses, lexical_beside
 
@@ -34,7 +36,7 @@ MAX_KEPT_BYTES = 1 << 24
 """Of rows that a server keeps between questions; reading those of Django takes 3 ms."""
 _MARK = MARK.decode()
 _kept: dict[tuple[str, int], bytes] = {}
-"""Words of rows by database and id."""
+"""Words of rows, by the name that the database file was given and the id of the row."""
 
 
 class WordListWriter:
@@ -76,7 +78,8 @@ def merge_word_lists(database: Database) -> None:
 
 def listed_words(database: Database) -> set[str]:
     """Return all words of the list."""
-    return set(chain.from_iterable(map(_split, _texts(database))))
+    rows = database.rows("SELECT words FROM text_words")
+    return set(chain.from_iterable(_split(_unpacked(words)) for (words,) in rows))
 
 
 def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None:
@@ -136,13 +139,19 @@ def _matches(text: bytes, fragment: bytes) -> Iterator[bytes]:
 
 
 def _texts(database: Database) -> list[bytes]:
-    """Return the words of each row. A row's id is made from its words, so that it can be kept."""
-    keys = [(database.path, row_id) for (row_id,) in database.rows("SELECT id FROM text_words")]
-    found = {key: _kept[key] for key in keys if key in _kept}
-    for key in keys:
-        if key not in found:
-            sql = "SELECT words FROM text_words WHERE id=?"
-            found[key] = _unpacked(database.row(sql, key[1])[0])
+    """Return the words of each row; those that this process has read from the same file are kept.
+
+    A row's id is made from its words, and a file that is built anew has another name.
+    """
+    name = half_of_database(os.path.dirname(database.path)).id
+    found: dict[tuple[str, int], bytes] = {}
+    for (row_id,) in database.rows("SELECT id FROM text_words"):
+        key = name, row_id
+        if key in _kept and name not in (UNKNOWN, GONE.id):
+            found[key] = _kept[key]
+        else:
+            (words,) = database.row("SELECT words FROM text_words WHERE id=?", row_id)
+            found[key] = _unpacked(words)
     _kept.clear()  # of older lists
     if sum(map(len, found.values())) <= MAX_KEPT_BYTES:
         _kept.update(found)
