@@ -10,7 +10,6 @@ from gitindex.base.light_types import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-from typing import Any
 
 from gitindex.base.errors import GitIndexError, NotIndexed
 from gitindex.base.escape import safe_text
