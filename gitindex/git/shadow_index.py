@@ -9,10 +9,8 @@ of git's index".
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-from collections.abc import Iterator
 
 from gitindex.base.atomic_file import add_checksum, read_small, remove, strip_checksum, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
@@ -296,15 +294,18 @@ def refresh_shadow_index(worktree: Worktree) -> None:
     write_unread(worktree.shadow, made.render())
 
 
-@contextlib.contextmanager
-def _temporary(worktree: Worktree) -> Iterator[str]:
+class _temporary:  # noqa: N801 - a context manager without contextlib, which a prompt would load
     """The name of a new file beside the copy, removed if it was not renamed."""
-    folder, name = os.path.split(copy_of(worktree))
-    temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
-    try:
-        yield temp
-    finally:
-        remove(temp)
+
+    def __init__(self, worktree: Worktree) -> None:
+        folder, name = os.path.split(copy_of(worktree))
+        self._temp = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
+
+    def __enter__(self) -> str:
+        return self._temp
+
+    def __exit__(self, *_: object) -> None:
+        remove(self._temp)
 
 
 def is_large(worktree: Worktree) -> bool:
@@ -372,9 +373,11 @@ def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
 def _id_bytes(data: bytes) -> int:
     """Return the length of the ids in an index: with the wrong one it cannot be parsed."""
     for length in (20, 32):
-        with contextlib.suppress(Unreadable):
+        try:
             digest_of(data, length)
-            return length
+        except Unreadable:
+            continue
+        return length
     raise Unreadable
 
 
