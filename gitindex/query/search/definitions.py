@@ -21,8 +21,10 @@ from gitindex.view.tree import TreeView
 MAX_ROWS = 240
 """Definitions that one query scores; those with most of its words first."""
 MAX_NEEDLES = 12
-MAX_KEPT = 60_000
-"""Definitions in memory."""
+MAX_KEPT = 16 << 20
+"""Bytes of definitions in memory: those of some 300 files of Django, ten answers."""
+EACH = 400
+"""Bytes of a definition besides its qualified name and its comment, which are there twice."""
 NO_BLOB = 0
 """The number of a blob whose facts are not read yet."""
 MANY = 20_000
@@ -249,6 +251,7 @@ class FileDefinitions:
 
     def __init__(self, listed: list[NamedDefinition]) -> None:
         self.listed = listed
+        self.size = sum(EACH + 2 * (len(d.qualified) + len(d.doc)) for d in listed)
         self.names = JoinedTexts(d.qualified.encode("utf-8", "replace") for d in listed)
         self.docs = JoinedTexts(d.doc.encode("utf-8", "replace") for d in listed)
 
@@ -282,10 +285,10 @@ class DefinitionMemory:
             found[number] = FileDefinitions(listed)
             if number < FIRST_ID:
                 self._files[number, oids[number]] = found[number]
-                self._kept += len(listed)
+                self._kept += found[number].size
         while self._kept > MAX_KEPT:
             _, dropped = self._files.popitem(last=False)
-            self._kept -= len(dropped.listed)
+            self._kept -= dropped.size
         return found
 
 

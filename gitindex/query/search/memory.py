@@ -22,7 +22,10 @@ from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
-MAX_BYTES = 48 << 20
+MAX_BYTES = 24 << 20
+"""Bytes of texts in memory: what some fifty answers read on Django. A server has 150 MB in all."""
+MAX_FILES = 20_000
+"""Files of a tree in memory, some 10 MB; more are read again."""
 MAX_PATHS = 500
 """Paths with one word, the shortest, that compete; beyond them it counts beside rarer words only."""
 MAX_BLOB = 1 << 20
@@ -188,6 +191,8 @@ class TreeFiles:
     def with_keys(self, keys: Sequence[FactsKey]) -> list[Candidate]:
         """Return the files of the tree with these blobs, in the order of the keys, then by path."""
         known, hidden = self._tree.by_key, self._hidden
+        if len(known) > MAX_FILES:
+            known.clear()
         unknown = {key for key in keys if key not in known}
         if unknown:
             known.update((key, []) for key in unknown)
@@ -209,6 +214,8 @@ class TreeFiles:
     def at(self, paths: Sequence[bytes]) -> list[Candidate]:
         """Return the files at these paths, in the given order; those without facts are left out."""
         known = self._tree.by_path
+        if len(known) > MAX_FILES:
+            known.clear()
         unknown = [path for path in paths if path not in known]
         known.update(dict.fromkeys(unknown))
         for row in self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", unknown, published=True):
