@@ -69,9 +69,7 @@ class _Home:
         check_owner(worktree)
         with open_tree(worktree, root, NOW, memories.facts) as view:
             other = LinkedTree(view, memories.binding)
-            used = self._kind != "references" or any(
-                map(other.declares, (one for listed in self._origins.values() for one in listed))
-            )
+            used = other.is_imported_by(self._tree)
             tag = locked_tag(self._tree.view, other) if used else ""
             if self._kind == "references":
                 answer = self._crossing(other, root, tag)

@@ -135,6 +135,11 @@ class LinkedTree:
         commit = self.view.overlay.commit or self.view.overlay.tree
         return [Package(*row) for row in packages_of(self.view.worktree, commit)]
 
+    def is_imported_by(self, user: LinkedTree) -> bool:
+        """Return whether the words of another tree's imports may name a package of this one."""
+        words = {package.name.rpartition("/")[2] for package in self.packages}
+        return bool(user.finder.project.written.files_with(words))
+
     def declares(self, origin: NameOrigin) -> bool:
         """Return whether an import of another repository may name a package of this one."""
         return origin.language not in _ECOSYSTEMS or bool(self._packages_of(origin))
