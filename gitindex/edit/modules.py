@@ -184,13 +184,18 @@ def _verdict(meaning: Meaning, home: FileNames, name: str) -> PlaceClass | Tier:
             return ELSEWHERE if meaning.sure else UNBOUND
 
 
+def _line_of_import(source: FileNames, place: Occurrence) -> int:
+    """Return the line where the import around a place begins; -1 if there is none."""
+    return max((i.line for i in source.imports if i.line <= place.line), default=-1)
+
+
 def _of_import(
     finder: Finder, home: FileNames, source: FileNames, place: Occurrence
 ) -> PlaceClass | Tier:
     """Judge a name in an import statement: part of a path, an imported name, or an alias."""
     project = finder.project
     at = project.offset(source.path, place.line, place.column)
-    line = max((i.line for i in source.imports if i.line <= place.line), default=-1)
+    line = _line_of_import(source, place)
     before = project.text(source.path)[project.offset(source.path, max(line, 0), 0) : at]
     alias = _ALIAS.search(before) is not None
     if line >= 0 and not alias and not _FROM.match(before):

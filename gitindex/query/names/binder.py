@@ -299,6 +299,10 @@ class Binder:
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
             fields = self._fields(struct, place.name)
             return defined(fields, sure) if fields else None
+        return self._bound_value(source, place, at)
+
+    def _bound_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
+        """Return what a key means as a value; None if nothing binds it."""
         value = self._bare(source, place, at)
         return value._replace(bare=True, sure=False) if value.state in _BOUND_STATES else None
 

@@ -96,10 +96,15 @@ def read_chain(text: str) -> list[Part] | None:
         return [Part(one.name, False)]
     generic = one.kind == "call" and one.base.endswith(">")
     front = read_chain(one.base.partition("<")[0] if generic else one.base)
-    if front is None or one.kind == "member":
+    if not front or one.kind == "member":
         return [*front, Part(one.name, False)] if front else None
-    *before, last = front
-    load = one.inner.strip().strip("\"'`") if last.name in ("require", "import") else ""
+    return _called(front, one.inner)
+
+
+def _called(chain: list[Part], given: str) -> list[Part] | None:
+    """Return the chain of a call; None where a result is called."""
+    *before, last = chain
+    load = given.strip().strip("\"'`") if last.name in ("require", "import") else ""
     return [*before, Part(last.name, True, load)] if not last.called else None
 
 
