@@ -95,7 +95,7 @@ class Configurations:
 
     def __init__(self, inputs: FileInputs) -> None:
         self._inputs = inputs
-        self._edited = any(map(_is_marker, inputs.laid))
+        self._edited = any(map(_is_marker, inputs.changed))
         recorded = (changes for path, changes in inputs.history.changes() if _is_marker(path))
         self._changed = sorted({generation for changes in recorded for generation, _ in changes})
         self._now: ContextRouter | None = None

@@ -110,11 +110,11 @@ class FileInputs:
         }
         self.semantics = Semantics(view)
         self.history = history.load(self.database, self.worktree_id, self.files)
-        self.laid = {os.fsdecode(path): laid for path, laid in view.changed().items()}
+        self.changed = {os.fsdecode(path): file for path, file in view.changed().items()}
         self._overlaid: dict[str, BlobFacts | None] = {}
         self._left_out = set(map(os.fsdecode, view.overlay.left_out))
-        gone = {path for path, laid in self.laid.items() if laid is None}
-        added = self.laid.keys() - gone - self.files.keys()
+        gone = {path for path, file in self.changed.items() if file is None}
+        added = self.changed.keys() - gone - self.files.keys()
         self.moved = bool(added) or any(path in self.files for path in gone)
         """Does the set of paths on disk differ from the published one?"""
         self.paths = (self.files.keys() | added) - gone
@@ -124,7 +124,7 @@ class FileInputs:
         facts = self.overlaid(path)
         if facts is None:
             return self.files.get(path)
-        oid = self._laid_id(path) or ""
+        oid = self._disk_oid(path) or ""
         surface = facts.interface_hash if facts.status in PARSED else oid.upper()
         flags = ",".join(facts.flags)
         raw = bytes.fromhex(oid)
@@ -145,9 +145,9 @@ class FileInputs:
 
     def _load(self, paths: Collection[str]) -> None:
         """Extract the overlay's files among these paths in one batch."""
-        laid = {path: self.laid.get(path) for path in paths if path not in self._overlaid}
-        self._overlaid |= dict.fromkeys(laid)
-        found = {path: file for path, file in laid.items() if file and file.skip is None}
+        files = {path: self.changed.get(path) for path in paths if path not in self._overlaid}
+        self._overlaid |= dict.fromkeys(files)
+        found = {path: file for path, file in files.items() if file and file.skip is None}
         if found:
             self.view.ensure_facts(paths=[file.path for file in found.values()])
         for path, file in found.items():
@@ -188,11 +188,11 @@ class FileInputs:
         for path in paths:
             row = self.files.get(path)
             if self.overlaid(path) is not None:
-                disk = self._laid_id(path)
+                disk = self._disk_oid(path)
                 found[path] = FileRecord(disk, disk, self._certainty(path))
             elif row is None or not row.has_facts:
                 unchanged = self._is_published(path)
-                found[path] = FileRecord(None, self._laid_id(path), unchanged=unchanged)
+                found[path] = FileRecord(None, self._disk_oid(path), unchanged=unchanged)
             elif path in hashed:
                 indexed, disk = row.oid.hex(), hashed[path]
                 # Missing, but git reports no deletion: a sparse checkout. Dependents can rely on
@@ -200,13 +200,13 @@ class FileInputs:
                 sure = Certainty.UNKNOWN if disk is None else self._certainty(path)
                 found[path] = FileRecord(indexed, indexed if disk is None else disk, sure)
             else:
-                found[path] = FileRecord(row.oid.hex(), self._laid_id(path), self._certainty(path))
+                found[path] = FileRecord(row.oid.hex(), self._disk_oid(path), self._certainty(path))
         return found
 
     def disk_id(self, path: str) -> str | None:
         """Return the id of a path's bytes on disk, indexed or not; None if it does not exist."""
         if not self._is_published(path):
-            return self._laid_id(path)
+            return self._disk_oid(path)
         if self.files[path].reason == SkipReason.SECRET:
             return None  # no bytes are read
         return self._hash([path])[path] or self.files[path].oid.hex()
@@ -223,13 +223,13 @@ class FileInputs:
 
     def _is_published(self, path: str) -> bool:
         """Does git report the path on disk as unchanged since it was published?"""
-        return path in self.files and path not in self.laid and path not in self._left_out
+        return path in self.files and path not in self.changed and path not in self._left_out
 
-    def _laid_id(self, path: str) -> str | None:
+    def _disk_oid(self, path: str) -> str | None:
         if path in self._left_out:
             return ""
-        laid = self.laid.get(path)
-        return laid.oid if laid is not None else None
+        file = self.changed.get(path)
+        return file.oid if file is not None else None
 
     def _hash(self, paths: list[str]) -> dict[str, str | None]:
         """Return ids of the bytes on disk; a file with other line ends has the id that it has in git.

@@ -44,8 +44,8 @@ class LooseObjects:
             opened = _open(data)
             if opened is None:
                 continue
-            kind, size, begun, rest = opened
-            whole = begun + _inflate(rest, size - len(begun))
+            kind, size, first, rest = opened
+            whole = first + _inflate(rest, size - len(first))
             named = sha1(b"%b %d\0" % (kind, size), usedforsecurity=False)
             named.update(whole)
             if named.hexdigest() == oid:
@@ -115,11 +115,11 @@ def _open(data: bytes) -> tuple[bytes, int, bytes, tuple[zlib._Decompress, bytes
         start = inflater.decompress(data, _MOST_OF_A_HEADER)
     except zlib.error:
         return None
-    header, end, begun = start.partition(b"\0")
+    header, end, first = start.partition(b"\0")
     kind, _, size = header.partition(b" ")
     if not end or kind not in KINDS or not size.isdigit() or len(size) > _DIGITS_OF_A_SIZE:
         return None
-    return kind, int(size), begun, (inflater, inflater.unconsumed_tail)
+    return kind, int(size), first, (inflater, inflater.unconsumed_tail)
 
 
 def _inflate(rest: tuple[zlib._Decompress, bytes], size: int) -> bytes:

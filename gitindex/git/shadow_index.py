@@ -344,8 +344,8 @@ def _put_in_place(temp: str, name: str) -> tuple[int, ...]:
 
 def _refresh(worktree: Worktree, index: str) -> bool:
     """Let git check everything and write the result into this index, under its own lock."""
-    look = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
-    return _run_with(worktree, index, look)
+    args = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
+    return _run_with(worktree, index, args)
 
 
 def _change_entries(worktree: Worktree, index: str, changes: list[IndexChange]) -> bool:

@@ -130,8 +130,8 @@ class Partition(NamedTuple):
 
     def mentions(self) -> dict[str, int]:
         """Return how many occurrences are prose, by the kind of text."""
-        told = Counter(place.why for place in self.places[OccurrenceClass.PROSE])
-        return {str(kind): told[kind] for kind in MentionKind if told[kind]}
+        counts = Counter(place.why for place in self.places[OccurrenceClass.PROSE])
+        return {str(kind): counts[kind] for kind in MentionKind if counts[kind]}
 
     def fields(
         self,
@@ -241,7 +241,7 @@ def partition_target(finder: Finder, target: ReferenceTarget, found: Found) -> P
     if local is not None and any(d.kind == "parameter" for d in target.declared):
         named = finder.mentions(target.name)  # a keyword of a call gives it its value
         keywords = {s[:3] for s in named.maybe if s.use == Use.REFERENCE}
-        keys = {at for at, told in named.judged.items() if told == KEY or at in keywords}
+        keys = {at for at, verdict in named.judged.items() if verdict == KEY or at in keywords}
         found = found._replace(judged=found.judged | dict.fromkeys(keys, KEY))
     return partition_of(finder, target.name, found, target.definitions, local)
 
@@ -272,15 +272,15 @@ def partition_of(
             counts["decoded" if decoded else group] += 1
             if group is not OccurrenceClass.REFERENCES:
                 places[group].append(FoundPlace(file.path, line, column, start, why))
-    told = {str(group): counts[group] for group in SUMMED}
-    told |= {"total": sum(told.values()), "aliased": sites.aliased(), "decoded": counts["decoded"]}
+    sums = {str(group): counts[group] for group in SUMMED}
+    sums |= {"total": sum(sums.values()), "aliased": sites.aliased(), "decoded": counts["decoded"]}
     unread = indexed.unread + others.unread + len(project.view.overlay.left_out)
     reasons = list(_reasons(finder, targets, found)) if not local else []
     return Partition(
         name,
         found.sites,
         places,
-        told,
+        sums,
         frozenset(f.path for f in texts if f.status == _HIDDEN),
         unread,
         project.view.may_certify(),
@@ -425,9 +425,9 @@ def _is_loaded_whole(finder: Finder, target: Definition) -> bool:
 def _assumed(project: Project, targets: Collection[Definition], found: Found) -> Iterator[Assumed]:
     """Yield the assumptions that code of the targets' languages breaks: the lists rely on them."""
     families = {project.family(target) for target in targets}
-    held = [holder for d in list(targets)[:MAX_TARGETS] for holder in _holders(project, d)]
+    holders = [holder for d in list(targets)[:MAX_TARGETS] for holder in _holders(project, d)]
     outside = [f"{d.path}:{d.line + 1}" for d in targets] if found.outside else []
-    decorated = [f"{d.path}:{d.start_line + 1}" for d in held if is_registered(project, d)]
+    decorated = [f"{d.path}:{d.start_line + 1}" for d in holders if is_registered(project, d)]
     broken = {Assumption.OUTSIDE: outside, Assumption.FRAMEWORK: decorated}
     for path, family, assumption in _flagged(project):
         if family in families:
@@ -455,8 +455,8 @@ def _flagged(project: Project) -> list[tuple[str, str, Assumption]]:
             for path, language, flags in project.view.rows(_FLAGGED)
             for assumption in dict.fromkeys(filter(None, map(_FLAGS.get, flags.split(","))))
         ]
-    told: list[tuple[str, str, Assumption]] = notes["flagged"]
-    return told
+    flagged: list[tuple[str, str, Assumption]] = notes["flagged"]
+    return flagged
 
 
 def _coverage(project: Project) -> dict[str, int]:

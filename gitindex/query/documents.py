@@ -114,68 +114,68 @@ class _Sources(NamedTuple):
 
 
 def find_documents(
-    worktree: Worktree, path: str, wanted: DocumentQuery, ask: TreeChoice = NOW
+    worktree: Worktree, path: str, query: DocumentQuery, ask: TreeChoice = NOW
 ) -> DocumentsAnswer:
     """Return matching documents, as an envelope; by a live scan without a usable store."""
-    check_request(wanted)
+    check_request(query)
 
     def serve() -> DocumentsAnswer:
         with open_tree(worktree, path, ask) as view:
-            return search_documents(view, wanted)
+            return search_documents(view, query)
 
     def scan(why: str) -> DocumentsAnswer:
         read = _disk_reader(worktree)
-        documents = with_fields(scanned_documents(worktree, wanted.filter), wanted.fields, read)
-        fields = _fields(wanted, documents, _Sources(read, worktree.root))
+        documents = with_fields(scanned_documents(worktree, query.filter), query.fields, read)
+        fields = _fields(query, documents, _Sources(read, worktree.root))
         return cast("DocumentsAnswer", fallback_envelope(worktree, why, **fields))
 
     return served_or_scanned(ask, serve, scan)
 
 
-def search_documents(view: TreeView, wanted: DocumentQuery) -> DocumentsAnswer:
+def search_documents(view: TreeView, query: DocumentQuery) -> DocumentsAnswer:
     """Return matching documents of a tree, as an envelope."""
-    check_request(wanted)
+    check_request(query)
     read = reader_of(view)
-    documents = with_fields(_narrowed(view, wanted), wanted.fields, read)
+    documents = with_fields(_narrowed(view, query), query.fields, read)
     on_disk = view.overlay.source == WORKTREE
     sources = _Sources(read, view.worktree.root if on_disk else "")
-    return cast("DocumentsAnswer", view.envelope(**_fields(wanted, documents, sources)))
+    return cast("DocumentsAnswer", view.envelope(**_fields(query, documents, sources)))
 
 
 def count_topics(
-    worktree: Worktree, path: str, wanted: Filter = _ALL, ask: TreeChoice = NOW
+    worktree: Worktree, path: str, filters: Filter = _ALL, ask: TreeChoice = NOW
 ) -> dict[str, Any]:
     """Return every topic and how many documents have it, the most frequent first."""
-    check_request(DocumentQuery(filter=wanted, text="*"))
+    check_request(DocumentQuery(filter=filters, text="*"))
 
     def serve() -> dict[str, Any]:
         with open_tree(worktree, path, ask) as view:
-            return view.envelope(**_topic_fields(documents_of(view, wanted)))
+            return view.envelope(**_topic_fields(documents_of(view, filters)))
 
     def scan(why: str) -> dict[str, Any]:
-        fields = _topic_fields(scanned_documents(worktree, wanted))
+        fields = _topic_fields(scanned_documents(worktree, filters))
         return fallback_envelope(worktree, why, **fields)
 
     return served_or_scanned(ask, serve, scan)
 
 
-def document_paths(view: TreeView, wanted: Filter) -> frozenset[bytes]:
+def document_paths(view: TreeView, filters: Filter) -> frozenset[bytes]:
     """Return the paths of the documents that a filter selects, for `grep --tag`."""
-    check_request(DocumentQuery(filter=wanted))
-    return frozenset(document.path for document in documents_of(view, wanted))
+    check_request(DocumentQuery(filter=filters))
+    return frozenset(document.path for document in documents_of(view, filters))
 
 
-def check_request(wanted: DocumentQuery) -> None:
+def check_request(query: DocumentQuery) -> None:
     """Raise if a query is empty or invalid."""
-    tags, *bounds = wanted.filter
-    if not wanted.text.strip() and wanted.filter == Filter() and not wanted.fields:
+    tags, *bounds = query.filter
+    if not query.text.strip() and query.filter == Filter() and not query.fields:
         raise GitIndexError(
             "no query or filter given", "give a text, a tag, a date or a field", Exit.USAGE
         )
     limits = {
-        f"a query has at most {MAX_TEXT} characters": len(wanted.text) <= MAX_TEXT,
+        f"a query has at most {MAX_TEXT} characters": len(query.text) <= MAX_TEXT,
         f"1 to {MAX_TAGS} tags, none of them empty": _is_listed(tags),
-        "a field is written NAME=VALUE": _is_listed([name for name, _ in wanted.fields]),
+        "a field is written NAME=VALUE": _is_listed([name for name, _ in query.fields]),
     }
     for limit, is_met in limits.items():
         if not is_met:
@@ -185,8 +185,8 @@ def check_request(wanted: DocumentQuery) -> None:
             raise GitIndexError(
                 f"not a date: {safe_text(bound)}", "write it as YYYY-MM-DD", Exit.USAGE
             )
-    if wanted.regex:
-        _ = wanted.pattern
+    if query.regex:
+        _ = query.pattern
 
 
 def _is_listed(names: Collection[str]) -> bool:
@@ -198,14 +198,14 @@ def _disk_reader(worktree: Worktree) -> Read:
     return lambda paths: dict(live_files(worktree, paths))
 
 
-def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
+def _narrowed(view: TreeView, query: DocumentQuery) -> list[Document]:
     """Return the documents that may match, by topics, days and the text index."""
-    documents = documents_of(view, wanted.filter)
-    clauses = _clauses(wanted)
+    documents = documents_of(view, query.filter)
+    clauses = _clauses(query)
     maybe = candidates(view.served.database, clauses) if clauses else None
     if maybe is None:
         return documents
-    named = [] if wanted.regex else wanted.words
+    named = [] if query.regex else query.words
     return [
         document
         for document in documents
@@ -213,14 +213,14 @@ def _narrowed(view: TreeView, wanted: DocumentQuery) -> list[Document]:
     ]
 
 
-def _clauses(wanted: DocumentQuery) -> list[Clause]:
+def _clauses(query: DocumentQuery) -> list[Clause]:
     """Return the fragments that a text needs to match; none if any text may."""
-    values = [value for _, value in wanted.fields]
-    words = values if wanted.regex else [*values, *wanted.words]
+    values = [value for _, value in query.fields]
+    words = values if query.regex else [*values, *query.words]
     if any("\ufffd" in word for word in words):  # it may replace any bytes
         return []
     clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
-    return [*clauses, *(wanted.pattern.clauses if wanted.regex else ())]
+    return [*clauses, *(query.pattern.clauses if query.regex else ())]
 
 
 def _is_named(document: Document, words: list[str]) -> bool:
@@ -244,23 +244,23 @@ def _topic_fields(documents: list[Document]) -> dict[str, Any]:
     }
 
 
-def _fields(wanted: DocumentQuery, documents: list[Document], sources: _Sources) -> dict[str, Any]:
-    limit = max(1, min(wanted.limit, MAX_LIMIT))
-    if wanted.text.strip():
-        search = _search_pattern if wanted.regex else _search_words
-        found = search(documents, wanted, sources)
+def _fields(query: DocumentQuery, documents: list[Document], sources: _Sources) -> dict[str, Any]:
+    limit = max(1, min(query.limit, MAX_LIMIT))
+    if query.text.strip():
+        search = _search_pattern if query.regex else _search_words
+        found = search(documents, query, sources)
         chosen = sorted(found, key=lambda f: -f.score)[:limit]
         count = len(found)
     else:
         chosen = list(_heads(documents[:limit], sources.read))
         count = len(documents)
-    matched = [wanted.text] if wanted.regex else wanted.words
+    matched = [query.text] if query.regex else query.words
     return {
-        "query": wanted.text,
-        "tags": list(wanted.filter.tags),
-        "dateFrom": wanted.filter.date_from or None,
-        "dateTo": wanted.filter.date_to or None,
-        "fields": dict(wanted.fields),
+        "query": query.text,
+        "tags": list(query.filter.tags),
+        "dateFrom": query.filter.date_from or None,
+        "dateTo": query.filter.date_to or None,
+        "fields": dict(query.fields),
         "results": [_result(found, matched) for found in chosen],
         "totalCount": count,
         "truncated": count > len(chosen),
@@ -302,16 +302,16 @@ def _first_paragraph(text: str) -> _TextPlace:
 
 
 def _search_pattern(
-    documents: list[Document], wanted: DocumentQuery, sources: _Sources
+    documents: list[Document], query: DocumentQuery, sources: _Sources
 ) -> list[_DocumentRow]:
     """Return the documents with a matching line; ripgrep searches the candidates only."""
     by_path = {document.path: document for document in documents}
     want = LineLimits(SNIPPET_LINES, lines=True, enough=0)
     if sources.root:
-        hits = search_disk(sources.root, sorted(by_path), wanted.pattern, want)
+        hits = search_disk(sources.root, sorted(by_path), query.pattern, want)
     else:
         texts = sources.read(sorted(by_path)).items()
-        hits = search_texts(texts, wanted.pattern, want)
+        hits = search_texts(texts, query.pattern, want)
     found = []
     for file in hits:
         first, *_ = file.hits
@@ -322,10 +322,10 @@ def _search_pattern(
 
 
 def _search_words(
-    documents: list[Document], wanted: DocumentQuery, sources: _Sources
+    documents: list[Document], query: DocumentQuery, sources: _Sources
 ) -> list[_DocumentRow]:
     """Return the documents with every word in their text or path, ignoring case."""
-    words = wanted.words
+    words = query.words
     found = []
     for at in range(0, len(documents), READ_AT_ONCE):
         part = documents[at : at + READ_AT_ONCE]
@@ -368,34 +368,34 @@ def is_document(path: bytes) -> bool:
     return path.lower().endswith(SUFFIXES)
 
 
-def documents_of(view: TreeView, wanted: Filter = Filter()) -> list[Document]:  # noqa: B008
+def documents_of(view: TreeView, filters: Filter = Filter()) -> list[Document]:  # noqa: B008
     """Return the documents of a tree with all topics and a day within the bounds, newest first."""
     changed = view.changed()
-    stored = _stored(view, wanted) if wanted != Filter() else _all_stored(view)
+    stored = _stored(view, filters) if filters != Filter() else _all_stored(view)
     found = [d for d in stored if d.path not in changed and is_document(d.path)]
-    found += _laid(view, wanted)
+    found += _overlaid(view, filters)
     if view.overlay.source == WORKTREE:
         known = {document.path for document in found}
-        found += _untracked(view.worktree, wanted, known)
+        found += _untracked(view.worktree, filters, known)
     return _ordered(found)
 
 
-def scanned_documents(worktree: Worktree, wanted: Filter) -> list[Document]:
+def scanned_documents(worktree: Worktree, filters: Filter) -> list[Document]:
     """Return the same without an index, by reading every document on disk."""
     paths = live_paths(worktree, is_document)
-    found = (_matching(p, data, FALLBACK, wanted) for p, data in live_files(worktree, paths))
+    found = (_matching(p, data, FALLBACK, filters) for p, data in live_files(worktree, paths))
     listed = [document for some in found for document in some]
-    return _ordered([*listed, *_untracked(worktree, wanted, set(paths))])
+    return _ordered([*listed, *_untracked(worktree, filters, set(paths))])
 
 
 def reader_of(view: TreeView) -> Read:
     """Return a reader for documents of a tree and of configured folders."""
 
     def read(paths: Iterable[bytes]) -> dict[bytes, bytes]:
-        asked = list(paths)
-        found = view.read(asked)
+        names = list(paths)
+        found = view.read(names)
         if view.overlay.source == WORKTREE:
-            absent = [path for path in asked if path not in found and path not in view.changed()]
+            absent = [path for path in names if path not in found and path not in view.changed()]
             found |= dict(live_files(view.worktree, absent))
         return found
 
@@ -412,14 +412,14 @@ def with_fields(documents: list[Document], fields: FieldFilters, read: Read) -> 
         contents = read([document.path for document in part])
         for document in part:
             head = contents.get(document.path, b"")[:HEAD_BYTES]
-            held = read_fields(decode_text(head), language_of(document.path, b""))
-            if all(has_field(held, name, value) for name, value in fields):
+            values = read_fields(decode_text(head), language_of(document.path, b""))
+            if all(has_field(values, name, value) for name, value in fields):
                 kept.append(document)
     return kept
 
 
-def _stored(view: TreeView, wanted: Filter) -> Iterator[Document]:
-    sql, values = conditions(view.served.database, wanted)
+def _stored(view: TreeView, filters: Filter) -> Iterator[Document]:
+    sql, values = conditions(view.served.database, filters)
     rows = view.rows(
         "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {documents} d"
         f" JOIN {{live}} l ON l.blob_id=d.blob_id WHERE {sql}",
@@ -444,22 +444,22 @@ def _document(row: tuple[Any, ...]) -> Document:
     return Document(path, front, source, blob_id)
 
 
-def _laid(view: TreeView, wanted: Filter) -> Iterator[Document]:
+def _overlaid(view: TreeView, filters: Filter) -> Iterator[Document]:
     """Yield documents of the overlay, read now: an edit shows in the next answer."""
-    laid = view.changed()
-    paths = [p for p, now in laid.items() if now and now.skip is None and is_document(p)]
+    overlaid = view.changed()
+    paths = [p for p, now in overlaid.items() if now and now.skip is None and is_document(p)]
     for path, data in view.read(paths).items():
         if skip_content(data) is None:
-            yield from _matching(path, data, view.overlay.source, wanted)
+            yield from _matching(path, data, view.overlay.source, filters)
 
 
-def _untracked(worktree: Worktree, wanted: Filter, known: set[bytes]) -> Iterator[Document]:
+def _untracked(worktree: Worktree, filters: Filter, known: set[bytes]) -> Iterator[Document]:
     """Yield documents below the folders of `gitindex.documents` that git does not track."""
     values = read_settings(worktree)
     folders = [setting.value for setting in values if setting.name == "documents"]
     paths = {p for folder in folders for p in _below(worktree, folder)} - known
     for path, data in live_files(worktree, sorted(paths)[:MAX_UNTRACKED]):
-        yield from _matching(path, data, WORKTREE, wanted)
+        yield from _matching(path, data, WORKTREE, filters)
 
 
 def _below(worktree: Worktree, folder: str) -> Iterator[bytes]:
@@ -477,9 +477,9 @@ def _below(worktree: Worktree, folder: str) -> Iterator[bytes]:
                 yield path
 
 
-def _matching(path: bytes, data: bytes, source: str, wanted: Filter) -> Iterator[Document]:
+def _matching(path: bytes, data: bytes, source: str, filters: Filter) -> Iterator[Document]:
     front = front_matter_of(language_of(path, b""), data)
-    if matches(front, wanted):
+    if matches(front, filters):
         yield Document(path, front or _NOTHING, source)
 
 

@@ -92,9 +92,9 @@ def explore(
             packer.follow(finder, place)
     packer.add_siblings(parts)
     packer.name_others(parts)
-    told: Row = {"warnings": found.warnings} if found.warnings else {}
-    told |= {"question": question, "tokens": budget.tokens, "lines": budget.lines}
-    return view.envelope(**told, **packer.shown(), truncated=packer.truncated)
+    fields: Row = {"warnings": found.warnings} if found.warnings else {}
+    fields |= {"question": question, "tokens": budget.tokens, "lines": budget.lines}
+    return view.envelope(**fields, **packer.shown(), truncated=packer.truncated)
 
 
 def _parts(found: FileSearch, rows: list[Ranked]) -> list[ShownPart]:

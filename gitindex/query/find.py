@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 MAX_NAMES = 200
 
 
-def find_places(view: TreeView, asked: str, limit: int = 50) -> dict[str, Any]:
+def find_places(view: TreeView, query: str, limit: int = 50) -> dict[str, Any]:
     """Return the definitions and files nearest to a text, as an envelope, best first."""
     view.ensure_facts()
-    asked = asked.strip()
-    ranked = [*_symbols(view, asked, limit), *_files(view, asked)] if asked else []
+    query = query.strip()
+    ranked = [*_symbols(view, query, limit), *_files(view, query)] if query else []
     ranked.sort(key=lambda row: row[0])
     return view.envelope(
         results=[fields for _, fields in ranked[:limit]], truncated=len(ranked) > limit
@@ -28,9 +28,9 @@ def find_places(view: TreeView, asked: str, limit: int = 50) -> dict[str, Any]:
 
 
 def _symbols(
-    view: TreeView, asked: str, limit: int
+    view: TreeView, query: str, limit: int
 ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    near = near_names(view, asked, MAX_NAMES)
+    near = near_names(view, query, MAX_NAMES)
     ranks = {one.name: (one.rank, place) for place, one in enumerate(near)}
     found = named_symbols(view, SymbolQuery(), list(ranks), 4 * limit)
     return [
@@ -42,18 +42,18 @@ def _symbols(
     ]
 
 
-def _files(view: TreeView, asked: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+def _files(view: TreeView, query: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Return files by their name, or by their whole path if the text has a slash."""
     rows = view.rows("SELECT path FROM {live}")
     paths: dict[str, list[bytes]] = {}
     for (path,) in rows:
         text = os.fsdecode(path)
-        paths.setdefault(text if "/" in asked else os.path.basename(text), []).append(path)
+        paths.setdefault(text if "/" in query else os.path.basename(text), []).append(path)
     return [
         (
             (near.rank, is_test(os.fsdecode(path)), 1, len(near.name), path),
             {"type": "file", "name": os.path.basename(os.fsdecode(path)), **path_fields(path)},
         )
-        for near in rank_names(asked, paths)
+        for near in rank_names(query, paths)
         for path in paths[near.name]
     ]

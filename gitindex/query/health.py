@@ -113,8 +113,8 @@ def _commit_times(worktree: Worktree, commits: set[str]) -> dict[str, int]:
     if not names:
         return {}
     command = ("log", "--no-walk=unsorted", "--ignore-missing", "--format=%H %ct", "--stdin")
-    told = try_git(worktree.root, *command, stdin=names).output.decode("ascii", "replace")
-    pairs = (line.split() for line in told.splitlines())
+    output = try_git(worktree.root, *command, stdin=names).output.decode("ascii", "replace")
+    pairs = (line.split() for line in output.splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 

@@ -12,7 +12,7 @@ from gitindex.base.pattern import compile_later
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
 
-MAX_ASKED = 100
+MAX_QUERY = 100
 """Maximum characters of a text to compare with names."""
 SIMILAR = 0.7
 """Minimum similarity of two names of similar length, as difflib computes it."""
@@ -57,49 +57,49 @@ class NameMemory:
         yield from (name for (name,) in view.overlay_rows(like, f"%{escape_like(word)}%"))
 
 
-def near_names(view: TreeView, asked: str, limit: int) -> list[NearName]:
+def near_names(view: TreeView, query: str, limit: int) -> list[NearName]:
     """Return the names of definitions nearest to a text, nearest first."""
-    asked = asked.strip()
-    if not asked or len(asked) > MAX_ASKED:
+    query = query.strip()
+    if not query or len(query) > MAX_QUERY:
         return []
-    found = rank_names(asked, _names(view, _subsequence(asked)))
-    if len(found) < limit and len(asked) > 2 and not any(n.rank <= SUB_WORDS for n in found):
-        found += _similar(asked, _names(view, f"{escape_like(asked[0])}%"), {n.name for n in found})
-    return sorted(found, key=lambda near: _order(near, asked))[:limit]
+    found = rank_names(query, _names(view, _subsequence(query)))
+    if len(found) < limit and len(query) > 2 and not any(n.rank <= SUB_WORDS for n in found):
+        found += _similar(query, _names(view, f"{escape_like(query[0])}%"), {n.name for n in found})
+    return sorted(found, key=lambda near: _order(near, query))[:limit]
 
 
 def containing_names(
-    view: TreeView, asked: str, limit: int, memory: NameMemory | None = None
+    view: TreeView, query: str, limit: int, memory: NameMemory | None = None
 ) -> list[NearName]:
     """Return the names that contain the words of a text, nearest first: sooner than `near_names`."""
-    asked = asked.strip()
-    words = _WORDS.findall(asked)
-    if not words or len(asked) > MAX_ASKED:
-        return near_names(view, asked, limit)
+    query = query.strip()
+    words = _WORDS.findall(query)
+    if not words or len(query) > MAX_QUERY:
+        return near_names(view, query, limit)
     if memory is not None:
         names = [*dict.fromkeys(memory.containing(view, max(words, key=len).lower()))]
     else:
         names = _names(view, "%" + "%".join(map(escape_like, words)) + "%")
-    found = [near for near in rank_names(asked, names) if near.rank <= INSIDE]
-    return sorted(found, key=lambda near: _order(near, asked))[:limit]
+    found = [near for near in rank_names(query, names) if near.rank <= INSIDE]
+    return sorted(found, key=lambda near: _order(near, query))[:limit]
 
 
-def rank_names(asked: str, names: Iterable[str]) -> list[NearName]:
+def rank_names(query: str, names: Iterable[str]) -> list[NearName]:
     """Return the names that contain the letters of a text in order, each with its rank."""
-    lowered, words = asked.lower(), [word.lower() for word in _WORDS.findall(asked)]
+    lowered, words = query.lower(), [word.lower() for word in _WORDS.findall(query)]
     letters = re.compile(".*?".join(map(re.escape, lowered)), re.DOTALL)
     found = []
     for name in names:
-        rank = _rank(asked, lowered, words, letters, name)
+        rank = _rank(query, lowered, words, letters, name)
         if rank is not None:
             found.append(NearName(rank, name))
     return found
 
 
 def _rank(
-    asked: str, lowered: str, words: list[str], letters: re.Pattern[str], name: str
+    query: str, lowered: str, words: list[str], letters: re.Pattern[str], name: str
 ) -> int | None:
-    if name == asked:
+    if name == query:
         return EXACT
     low = name.lower()
     if low == lowered:
@@ -133,15 +133,15 @@ def _dense(letters: re.Pattern[str], low: str, length: int) -> bool:
     return match is not None and match.end() - match.start() <= 2 * length
 
 
-def _similar(asked: str, names: Iterable[str], known: set[str]) -> list[NearName]:
+def _similar(query: str, names: Iterable[str], known: set[str]) -> list[NearName]:
     """Return names with a typo: letters swapped, omitted or doubled."""
     from difflib import SequenceMatcher  # lazily: most names have no typo
 
     matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(asked.lower())
+    matcher.set_seq2(query.lower())
     found = []
     for name in names:
-        if name in known or abs(len(name) - len(asked)) > 3:
+        if name in known or abs(len(name) - len(query)) > 3:
             continue
         matcher.set_seq1(name.lower())
         if matcher.real_quick_ratio() >= SIMILAR and matcher.ratio() >= SIMILAR:
@@ -149,9 +149,9 @@ def _similar(asked: str, names: Iterable[str], known: set[str]) -> list[NearName
     return found
 
 
-def _order(near: NearName, asked: str) -> tuple[int, int, str]:
+def _order(near: NearName, query: str) -> tuple[int, int, str]:
     if near.rank == SIMILAR_RANK:
-        shared = sum(a == b for a, b in zip(pairwise(near.name), pairwise(asked), strict=False))
+        shared = sum(a == b for a, b in zip(pairwise(near.name), pairwise(query), strict=False))
         return near.rank, -shared, near.name
     return near.rank, len(near.name), near.name
 
@@ -161,9 +161,9 @@ def _names(view: TreeView, pattern: str) -> list[str]:
     return list(dict.fromkeys(name for (name,) in rows))
 
 
-def _subsequence(asked: str) -> str:
+def _subsequence(query: str) -> str:
     """Return a LIKE pattern for names with these letters in order; LIKE ignores ASCII case."""
-    return "%" + "%".join(escape_like(char) for char in asked if char != " ") + "%"
+    return "%" + "%".join(escape_like(char) for char in query if char != " ") + "%"
 
 
 def escape_like(text: str) -> str:

@@ -43,7 +43,7 @@ USES = {
 class ReferenceQuery(NamedTuple):
     """Options of a reference query; an empty field selects all."""
 
-    asked: str  # NAME, A.NAME, PATH#NAME or FILE:LINE:COL
+    target: str  # NAME, A.NAME, PATH#NAME or FILE:LINE:COL
     role: str = ""
     path: str = ""
     limit: int = 100
@@ -52,16 +52,16 @@ class ReferenceQuery(NamedTuple):
 
 
 def find_references(
-    view: TreeView, wanted: ReferenceQuery, memory: Memory | None = None
+    view: TreeView, query: ReferenceQuery, memory: Memory | None = None
 ) -> ReferencesAnswer:
     """Return the references to a target, the surest first, and the partition, as an envelope."""
     finder = Finder(view, memory)
     project = finder.project
-    target = find_target(finder.binder, wanted.asked)
+    target = find_target(finder.binder, query.target)
     part = partition_target(finder, target, _find(finder, target))
     sites = part.references
-    found = [site for site in sites if _is_wanted(site, wanted)]
-    limit = max(1, min(wanted.limit, MAX_LIMIT))
+    found = [site for site in sites if _matches(site, query)]
+    limit = max(1, min(query.limit, MAX_LIMIT))
     shown = found[:limit]
     fields = _target_fields(project, target, shown, limit)
     fields |= {"truncated": len(found) > limit, "totalReferences": len(found)}
@@ -73,9 +73,9 @@ def find_references(
     used = {d.path for d in target.definitions} | {site.path for site in sites}
     used |= {place.path for place in part.possible}
     fields |= layer_fields(coverage(project), map(os.fsencode, used))
-    below = partial(_is_below, wanted)
-    fields |= part.fields(project, limit, below, wanted.everything, wanted.mentions)
-    return cast("ReferencesAnswer", view.envelope(**fields) | {"receipt": project.receipt(wanted)})
+    below = partial(_is_below, query)
+    fields |= part.fields(project, limit, below, query.everything, query.mentions)
+    return cast("ReferencesAnswer", view.envelope(**fields) | {"receipt": project.receipt(query)})
 
 
 def _target_fields(
@@ -105,23 +105,23 @@ class BriefReferences(NamedTuple):
     left: int  # files beyond the budget: their occurrences are possible, and more may be in texts
 
 
-def brief_references(finder: Finder, asked: str, limit: int) -> BriefReferences:
+def brief_references(finder: Finder, name: str, limit: int) -> BriefReferences:
     """Return the uses of a definition; beyond the finder's budget no text is searched for others."""
     project = finder.project
-    target = find_target(finder.binder, asked)
+    target = find_target(finder.binder, name)
     found = _find(finder, target)
     if found.unbound:
         beyond = project.places(target.name, found.unbound)
         possible = len(found.maybe) + sum(map(len, beyond.values()))
-        told = (False, False, possible)
+        proof = (False, False, possible)
     else:
         part = partition_target(finder, target, found)
-        told = (part.complete, part.absent, len(part.possible))
+        proof = (part.complete, part.absent, len(part.possible))
     uses = [site for site in found.sites if _role(site.use) == Role.REFERENCE][:limit]
     project.load({site.path for site in uses})
     project.read({site.path for site in uses})
     rows = [site_fields(project, site) for site in uses]
-    return BriefReferences(rows, *told, len(found.unbound))
+    return BriefReferences(rows, *proof, len(found.unbound))
 
 
 def _handed_over(project: Project, target: ReferenceTarget, sites: Iterable[Site]) -> int:
@@ -222,16 +222,16 @@ def _local_sites(finder: Finder, target: ReferenceTarget) -> Iterable[Site]:
     return (make_site(source, place, Tier.EXACT, ()) for place in uses)
 
 
-def _is_wanted(site: Site, wanted: ReferenceQuery) -> bool:
-    if wanted.role and _role(site.use) != wanted.role:
+def _matches(site: Site, query: ReferenceQuery) -> bool:
+    if query.role and _role(site.use) != query.role:
         return False
-    return _is_below(wanted, site.path)
+    return _is_below(query, site.path)
 
 
-def _is_below(wanted: ReferenceQuery, path: str) -> bool:
-    if not wanted.path:
+def _is_below(query: ReferenceQuery, path: str) -> bool:
+    if not query.path:
         return True
-    below = normalize_rel_path(wanted.path)
+    below = normalize_rel_path(query.path)
     return not below or path == below or path.startswith(f"{below}/")
 
 

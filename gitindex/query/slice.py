@@ -66,9 +66,9 @@ def slice_file(
     answer: dict[str, Any] = json.loads(reply.payload)
     if answer["status"] != "ok":
         return cast("SliceAnswer", answer | fields)
-    asked = {"line": place.line} if place.column is None else place._asdict()
-    asked.pop("file", None)
-    answer |= fields | asked | {"language": language} | _proof(worktree, start, path)
+    position = {"line": place.line} if place.column is None else place._asdict()
+    position.pop("file", None)
+    answer |= fields | position | {"language": language} | _proof(worktree, start, path)
     return cast("SliceAnswer", answer)
 
 

@@ -18,7 +18,7 @@ from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES
 from gitindex.languages.table import extractor_id, language_of
 from gitindex.query.near_names import (
     INSIDE,
-    MAX_ASKED,
+    MAX_QUERY,
     SAME_LETTERS,
     NameMemory,
     containing_names,
@@ -82,23 +82,23 @@ class PlacedSymbol(NamedTuple):
 
 
 def list_symbols(
-    view: TreeView, wanted: SymbolQuery, memory: NameMemory | None = None
+    view: TreeView, query: SymbolQuery, memory: NameMemory | None = None
 ) -> SymbolsAnswer:
     """Return definitions of the tree: exact names first, then other case, then similar ones.
 
     `memory`: kept by a process that is asked often.
     """
-    limit = min(wanted.limit, MAX_LIMIT)
-    if wanted.name and wanted.exact:
-        view.footprint.words.add(_last(wanted.name))
-        view.ensure_facts(words=[_last(wanted.name)])
+    limit = min(query.limit, MAX_LIMIT)
+    if query.name and query.exact:
+        view.footprint.words.add(_last(query.name))
+        view.ensure_facts(words=[_last(query.name)])
     else:
         view.ensure_facts()
-    if wanted.exact and wanted.name:
-        return _with_footprint(view, _answer(view, wanted, limit))
-    if not wanted.name:
-        return _answer(view, wanted, limit)
-    return _near(view, wanted, limit, memory)
+    if query.exact and query.name:
+        return _with_footprint(view, _answer(view, query, limit))
+    if not query.name:
+        return _answer(view, query, limit)
+    return _near(view, query, limit, memory)
 
 
 def all_symbols(view: TreeView) -> SymbolsAnswer:
@@ -107,41 +107,41 @@ def all_symbols(view: TreeView) -> SymbolsAnswer:
     return _answer(view, SymbolQuery(), ALL)
 
 
-def suggestions(view: TreeView, asked: str, limit: int = 5) -> list[str]:
-    """Return names of live definitions that a mistyped `asked` may mean."""
-    names = [near.name for near in near_names(view, _last(asked), MAX_NEAR)]
+def suggestions(view: TreeView, name: str, limit: int = 5) -> list[str]:
+    """Return names of live definitions that a mistyped `name` may mean."""
+    names = [near.name for near in near_names(view, _last(name), MAX_NEAR)]
     found = _find_names(view, SymbolQuery(), names, MAX_NEAR) if names else []
     return list(dict.fromkeys(placed.symbol.name for placed in found))[:limit]
 
 
 def named_symbols(
-    view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
+    view: TreeView, query: SymbolQuery, names: list[str], limit: int
 ) -> list[SymbolRow]:
     """Return definitions with exactly these names, in the order of the names."""
-    found = _find_names(view, wanted, names, limit) if names else []
+    found = _find_names(view, query, names, limit) if names else []
     return list(_fields(found, view.read({placed.path for placed in found})))
 
 
 def _near(
-    view: TreeView, wanted: SymbolQuery, limit: int, memory: NameMemory | None
+    view: TreeView, query: SymbolQuery, limit: int, memory: NameMemory | None
 ) -> SymbolsAnswer:
     """Return the definitions of a name, followed by those of names that contain it.
 
     Without any, `near` suggests names that are similar.
     """
-    found_near = containing_names(view, wanted.name, MAX_NEAR, memory)
-    simple = _last(wanted.name) == wanted.name and len(wanted.name) <= MAX_ASKED
+    found_near = containing_names(view, query.name, MAX_NEAR, memory)
+    simple = _last(query.name) == query.name and len(query.name) <= MAX_QUERY
     same = [near.name for near in found_near if near.rank <= SAME_LETTERS]
-    answer = _answer(view, wanted, limit, same if simple else None)
+    answer = _answer(view, query, limit, same if simple else None)
     room = limit - len(answer["symbols"])
     names = [near.name for near in found_near if SAME_LETTERS < near.rank <= INSIDE]
     if room > 0 and names:
-        found = _find_names(view, wanted, names, room + 1)
+        found = _find_names(view, query, names, room + 1)
         contents = view.read({placed.path for placed in found[:room]})
         answer["symbols"] += _fields(found[:room], contents)
         answer["truncated"] = len(found) > room
     if not answer["symbols"]:
-        answer["near"] = suggestions(view, wanted.name)
+        answer["near"] = suggestions(view, query.name)
     return answer
 
 
@@ -178,20 +178,20 @@ def _with_footprint(view: TreeView, answer: SymbolsAnswer) -> SymbolsAnswer:
 
 
 def _rows_of_facts(
-    path: bytes, data: bytes, facts: BlobFacts | None, wanted: SymbolQuery
+    path: bytes, data: bytes, facts: BlobFacts | None, query: SymbolQuery
 ) -> list[SymbolRow]:
     """Return the requested definitions of one file, from facts extracted just now."""
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(path, s, _parent(symbols, s)) for s in symbols]
-    return list(_fields([one for one in placed if _is_wanted(one, wanted)], {path: data}))
+    return list(_fields([one for one in placed if _matches(one, query)], {path: data}))
 
 
-def scan_symbols(worktree: Worktree, wanted: SymbolQuery, why: str) -> SymbolsAnswer:
+def scan_symbols(worktree: Worktree, query: SymbolQuery, why: str) -> SymbolsAnswer:
     """Return definitions of a name in the files on disk that contain it, without an index."""
     from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
     from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 
-    name = _last(wanted.name).encode()
+    name = _last(query.name).encode()
     paths = live_paths(worktree, bool)
     texts = {}
     for path, data in live_files(worktree, paths):
@@ -207,10 +207,10 @@ def scan_symbols(worktree: Worktree, wanted: SymbolQuery, why: str) -> SymbolsAn
             language = language_of(path, data[:BINARY_PROBE])
             task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
             [(_, reply)] = extractor.extract([task])
-            rows += _rows_of_facts(path, data, decode_facts(reply.payload), wanted)
+            rows += _rows_of_facts(path, data, decode_facts(reply.payload), query)
     finally:
         extractor.close()
-    shown = rows[: wanted.limit]
+    shown = rows[: query.limit]
     answer = fallback_envelope(
         worktree, why, symbols=shown, truncated=cut or len(shown) < len(rows)
     )
@@ -250,11 +250,11 @@ def _last(name: str) -> str:
 
 
 def _find_names(
-    view: TreeView, wanted: SymbolQuery, names: list[str], limit: int
+    view: TreeView, query: SymbolQuery, names: list[str], limit: int
 ) -> list[PlacedSymbol]:
     """Return definitions with these names, in the order of the names."""
     place = {name: number for number, name in enumerate(names)}
-    conditions, values = _limits(wanted)
+    conditions, values = _limits(query)
     conditions.append(f"n.text IN ({','.join('?' * len(names))})")
     rows = view.rows(_SELECT_NAMED.format(where=" AND ".join(conditions)), *values, *names, "", -1)
     found = [_placed(row) for row in rows]
@@ -262,51 +262,51 @@ def _find_names(
 
 
 def _find(
-    view: TreeView, wanted: SymbolQuery, limit: int, same: list[str] | None = None
+    view: TreeView, query: SymbolQuery, limit: int, same: list[str] | None = None
 ) -> list[PlacedSymbol]:
     """Return definitions; `same`: the names that equal the wanted one but for case, if known."""
     if same is not None:
-        return _find_names(view, wanted, same, limit) if same else []
-    conditions, values = _limits(wanted)
-    last = _last(wanted.name)
-    if wanted.name:
+        return _find_names(view, query, same, limit) if same else []
+    conditions, values = _limits(query)
+    last = _last(query.name)
+    if query.name:
         conditions.append("n.text LIKE ? ESCAPE '\\'")  # no wildcard: only the case may differ
         values.append(escape_like(last))
-        if last != wanted.name:
+        if last != query.name:
             conditions.append("('.' || replace(s.qualified_name, '::', '.')) LIKE ?")
-            values.append(f"%.{wanted.name.replace('::', '.')}")
-    select = _SELECT_NAMED if wanted.name else _SELECT
+            values.append(f"%.{query.name.replace('::', '.')}")
+    select = _SELECT_NAMED if query.name else _SELECT
     rows = view.rows(
         select.format(where=" AND ".join(conditions)),
         *values,
         last,
-        limit if wanted.name else -1,
+        limit if query.name else -1,
     )
     found = [_placed(row) for row in rows]
-    return sorted(found, key=lambda placed: _rank(placed, last, not wanted.path))[:limit]
+    return sorted(found, key=lambda placed: _rank(placed, last, not query.path))[:limit]
 
 
-def _limits(wanted: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
+def _limits(query: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
     """Return SQL conditions for the requested path and kind, and their values."""
     conditions, values = ["1"], list[str | bytes | int]()
-    if wanted.path:
-        clean = os.fsencode(normalize_rel_path(wanted.path))
+    if query.path:
+        clean = os.fsencode(normalize_rel_path(query.path))
         conditions.append("(f.path=? OR substr(f.path, 1, ?)=?)")
         values += [clean, len(clean) + 1, clean + b"/"]
-    if wanted.kind:
+    if query.kind:
         conditions.append("s.kind=?")
-        values.append(wanted.kind)
+        values.append(query.kind)
     return conditions, values
 
 
 def _answer(
-    view: TreeView, wanted: SymbolQuery, limit: int, same: list[str] | None = None
+    view: TreeView, query: SymbolQuery, limit: int, same: list[str] | None = None
 ) -> SymbolsAnswer:
-    found = _find(view, wanted, limit + 1, same)
+    found = _find(view, query, limit + 1, same)
     coverage = read_coverage(view)
     if coverage.current:
-        found = list(_merged(found, _known(view, wanted, found), wanted))
-        found.sort(key=lambda placed: _rank(placed, _last(wanted.name), not wanted.path))
+        found = list(_merged(found, _known(view, query, found), query))
+        found.sort(key=lambda placed: _rank(placed, _last(query.name), not query.path))
     contents = view.read({placed.path for placed in found[:limit]})
     return cast(
         "SymbolsAnswer",
@@ -319,78 +319,82 @@ def _answer(
 
 
 def _known(
-    view: TreeView, wanted: SymbolQuery, found: list[PlacedSymbol]
+    view: TreeView, query: SymbolQuery, found: list[PlacedSymbol]
 ) -> dict[tuple[bytes, int, int], semantic.SemanticDefinition]:
     """Return the semantic definitions by place: of the requested name, else of the same files."""
-    if wanted.name:
-        named = semantic.find_identities(view.rows, _last(wanted.name))
-        told = semantic.definitions(view.rows, named)
+    if query.name:
+        named = semantic.find_identities(view.rows, _last(query.name))
+        definitions = semantic.definitions(view.rows, named)
     else:
-        told = semantic.file_definitions(view.rows, {placed.path for placed in found})
-    shared = (one for one in told if not one.identity.startswith("local "))
+        definitions = semantic.file_definitions(view.rows, {placed.path for placed in found})
+    shared = (one for one in definitions if not one.identity.startswith("local "))
     return {(one.path, one.line, one.column): one for one in shared}
 
 
 def _merged(
     found: list[PlacedSymbol],
     known: dict[tuple[bytes, int, int], semantic.SemanticDefinition],
-    wanted: SymbolQuery,
+    query: SymbolQuery,
 ) -> Iterator[PlacedSymbol]:
     """Yield each definition once, preferring the layer; then those only the layer has."""
     for placed in found:
-        told = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
-        yield placed if told is None else _typed(placed, told)
-    for told in known.values():
-        placed = _seen_only_there(told)
-        if told.kind not in _PARTS and _is_wanted(placed, wanted):
+        definition = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
+        yield placed if definition is None else _typed(placed, definition)
+    for definition in known.values():
+        placed = _seen_only_there(definition)
+        if definition.kind not in _PARTS and _matches(placed, query):
             yield placed
 
 
-def _typed(placed: PlacedSymbol, told: semantic.SemanticDefinition) -> PlacedSymbol:
+def _typed(placed: PlacedSymbol, definition: semantic.SemanticDefinition) -> PlacedSymbol:
     """Prefer the layer's signature for values; for types the source has more detail."""
     symbol = placed.symbol
-    if symbol.kind not in TYPES and symbol.name in told.signature:
-        symbol = symbol._replace(signature=told.signature)
-    return placed._replace(symbol=symbol._replace(doc=symbol.doc or told.doc), layer=Layer.SEMANTIC)
-
-
-def _seen_only_there(told: semantic.SemanticDefinition) -> PlacedSymbol:
-    full = qualified(told.identity)
-    symbol = Symbol(
-        told.name,
-        full,
-        told.kind,
-        told.line,
-        told.column,
-        told.start_line,
-        told.end_line,
-        told.signature,
-        told.doc,
-        -1,
-        told.exported,
+    if symbol.kind not in TYPES and symbol.name in definition.signature:
+        symbol = symbol._replace(signature=definition.signature)
+    return placed._replace(
+        symbol=symbol._replace(doc=symbol.doc or definition.doc), layer=Layer.SEMANTIC
     )
-    return PlacedSymbol(told.path, symbol, full.rpartition(".")[0], told.source, Layer.SEMANTIC)
 
 
-def _is_wanted(placed: PlacedSymbol, wanted: SymbolQuery) -> bool:
+def _seen_only_there(definition: semantic.SemanticDefinition) -> PlacedSymbol:
+    full = qualified(definition.identity)
+    symbol = Symbol(
+        definition.name,
+        full,
+        definition.kind,
+        definition.line,
+        definition.column,
+        definition.start_line,
+        definition.end_line,
+        definition.signature,
+        definition.doc,
+        -1,
+        definition.exported,
+    )
+    return PlacedSymbol(
+        definition.path, symbol, full.rpartition(".")[0], definition.source, Layer.SEMANTIC
+    )
+
+
+def _matches(placed: PlacedSymbol, query: SymbolQuery) -> bool:
     """Return whether a definition meets the query."""
-    clean = os.fsencode(normalize_rel_path(wanted.path)) if wanted.path else b""
-    asked = wanted.name.replace("::", ".")
+    clean = os.fsencode(normalize_rel_path(query.path)) if query.path else b""
+    name = query.name.replace("::", ".")
     return (
         (not clean or placed.path == clean or placed.path.startswith(clean + b"/"))
-        and (not wanted.kind or placed.symbol.kind == wanted.kind)
-        and f".{placed.symbol.qualified}".endswith(f".{asked}" if asked else "")
+        and (not query.kind or placed.symbol.kind == query.kind)
+        and f".{placed.symbol.qualified}".endswith(f".{name}" if name else "")
     )
 
 
 def _rank(
-    placed: PlacedSymbol, asked: str, code_first: bool = True
+    placed: PlacedSymbol, name: str, code_first: bool = True
 ) -> tuple[bool, bool, bool, bytes, int, int]:
     """Return the sort key of a definition; in an outline of one file, data keeps its place."""
     symbol = placed.symbol
-    named = bool(asked)
+    named = bool(name)
     return (
-        named and symbol.name != asked,
+        named and symbol.name != name,
         code_first and symbol.kind in DATA_KINDS,
         named and not symbol.exported,
         placed.path,

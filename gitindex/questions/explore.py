@@ -53,9 +53,9 @@ def text(answer: Answer, ink: Ink) -> Lines:
     if ink.width:
         freshness = answer["freshness"]
         edits = counted(freshness["overlayPaths"], "edited paths")
-        laid = f", {edits} overlaid" if freshness["overlayPaths"] else ""
+        overlaid = f", {edits} overlaid" if freshness["overlayPaths"] else ""
         many = counted(len(answer["places"]), "places")
-        yield ink.paint("dim", f"-- {many}; {freshness['state']}{laid}")
+        yield ink.paint("dim", f"-- {many}; {freshness['state']}{overlaid}")
 
 
 def _printed(answer: Answer, ink: Ink) -> Lines:

@@ -505,16 +505,16 @@ class SemanticWriter:
         """Store the facts of a path's bytes, replacing older ones. False if nothing changed."""
         from json import dumps
 
-        wanted = sorted(edges)
-        digest = _digest(origin, facts, wanted)
+        ordered = sorted(edges)
+        digest = _digest(origin, facts, ordered)
         raw = bytes.fromhex(oid)
         path_id = self._db.row("SELECT id FROM paths WHERE path=?", path)[0]
-        held = self._db.rows(
+        stored = self._db.rows(
             "SELECT context_id, digest FROM file_semantic_facts WHERE path_id=? AND oid=?",
             path_id,
             raw,
         )
-        if held == [(origin.context_id, digest)]:
+        if stored == [(origin.context_id, digest)]:
             return False
         self._db.run("DELETE FROM file_semantic_facts WHERE path_id=? AND oid=?", path_id, raw)
         facts_id = self._db.insert(
@@ -531,7 +531,7 @@ class SemanticWriter:
             digest,
             time.time(),
         )
-        self._add_children(facts_id, facts, wanted)
+        self._add_children(facts_id, facts, ordered)
         return True
 
     def add_externals(self, context_id: int, names: dict[str, str]) -> None:

@@ -49,18 +49,18 @@ class Footprint:
             return None
         hashes = sorted({h for word in self.words for h in word_hashes(word)})
         few = len(hashes) <= MAX_WORDS
-        told: dict[str, Any] = {"words": _packed(hashes)} if few else {"anyWords": _bloom(hashes)}
+        result: dict[str, Any] = {"words": _packed(hashes)} if few else {"anyWords": _bloom(hashes)}
         if len(self.paths) <= MAX_LISTED:
-            told["paths"] = sorted(self.paths)
+            result["paths"] = sorted(self.paths)
         else:
-            told["anyPaths"] = _bloom(map(path_hash, self.paths))
+            result["anyPaths"] = _bloom(map(path_hash, self.paths))
         if edits:
             found = set(hashes)
-            told["edits"] = {
+            result["edits"] = {
                 path: [oid, int(data is None or not found.isdisjoint(text_hashes(data)))]
                 for path, (oid, data) in sorted(edits.items())
             }
-        return told
+        return result
 
 
 def word_hashes(word: str) -> list[int]:

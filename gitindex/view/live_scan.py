@@ -25,7 +25,7 @@ FALLBACK = "LOCAL_FALLBACK"
 
 
 def live_paths(
-    worktree: Worktree, wanted: Callable[[bytes], bool], also: Container[SkipReason] = ()
+    worktree: Worktree, select: Callable[[bytes], bool], also: Container[SkipReason] = ()
 ) -> list[bytes]:
     """Return the wanted tracked and new paths that the policy in git's index does not skip."""
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
@@ -33,7 +33,7 @@ def live_paths(
     rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))
     new = run_git(worktree.root, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
     entries |= {path: Entry(path, 0o100644, "") for path in new if path and path[-1:] != b"/"}
-    return sorted(p for p, e in entries.items() if wanted(p) and _is_kept(rules.skip_path(e), also))
+    return sorted(p for p, e in entries.items() if select(p) and _is_kept(rules.skip_path(e), also))
 
 
 def _is_kept(reason: SkipReason | None, also: Container[SkipReason]) -> bool:

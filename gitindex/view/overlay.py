@@ -146,8 +146,8 @@ def overlay_at(served: Snapshot, rev: str) -> Overlay:
 
 def overlay_staged(served: Snapshot) -> Overlay:
     """Return the overlay for the next commit: git's index, or the index of a partial commit."""
-    told = os.environ.get("GIT_INDEX_FILE")  # relative to the work tree's root
-    index = os.path.join(served.worktree.root, told) if told else None
+    chosen = os.environ.get("GIT_INDEX_FILE")  # relative to the work tree's root
+    index = os.path.join(served.worktree.root, chosen) if chosen else None
     base = served.published.tree or ""
     output = run_git(
         served.worktree.root,
@@ -251,9 +251,9 @@ def _changes(served: Snapshot, old: str | None, new: str) -> dict[bytes, Entry |
         return {}
     root = served.worktree.root
     form = ("-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--end-of-options")
-    asked = ("diff-tree", *form, old or "", new)
+    command = ("diff-tree", *form, old or "", new)
     try:
-        output = check_result(asked, try_git(root, *asked, most=MAX_DIFFERENCE))
+        output = check_result(command, try_git(root, *command, most=MAX_DIFFERENCE))
     except (GitFailed, TooMuchOutput):  # the published tree was pruned, or a tree is a bomb
         return _all_changes(served, new)
     return dict(_parse_raw(output))
@@ -268,9 +268,9 @@ def _all_changes(served: Snapshot, new: str) -> dict[bytes, Entry | None]:
         now: dict[bytes, Entry | None] = {e.path: e for e in repository.entries(new)}
     finally:
         repository.close()
-    held = mapping.read_mapping(served.database, served.published.worktree_id)
-    same = {r.path for r in held if now.get(r.path) == Entry(r.path, r.mode, r.oid)}
-    gone = {r.path: None for r in held if r.path not in now}
+    rows = mapping.read_mapping(served.database, served.published.worktree_id)
+    same = {r.path for r in rows if now.get(r.path) == Entry(r.path, r.mode, r.oid)}
+    gone = {r.path: None for r in rows if r.path not in now}
     return {path: entry for path, entry in now.items() if path not in same} | gone
 
 

@@ -146,20 +146,20 @@ class OverlayTables:
         return self._rows(self._parts[1:], sql, values)
 
     def _rows(self, parts: list[dict[str, str]], sql: str, values: tuple[Any, ...]) -> list[Any]:
-        asked = dict.fromkeys(_fill(sql, part) for part in parts)
-        return [row for text in asked for row in self._db.rows(text, *values)]
+        queries = dict.fromkeys(_fill(sql, part) for part in parts)
+        return [row for text in queries for row in self._db.rows(text, *values)]
 
     def ensure_facts(self, words: Iterable[str] | None, paths: Iterable[bytes] | None) -> None:
         """Extract overlaid files: all, these paths, or those that contain one of the words."""
         if not self._waiting:
             return
-        wanted = self._waiting.keys() & set(self._waiting if paths is None else paths)
-        if words is not None and wanted:
+        needed = self._waiting.keys() & set(self._waiting if paths is None else paths)
+        if words is not None and needed:
             needles = [word.lower().encode("utf-8", "surrogatepass") for word in words]
             texts = self._texts()
-            wanted = {p for p in wanted & texts.keys() if _contains(texts[p], needles)}
-        if wanted:
-            self._load(wanted)
+            needed = {p for p in needed & texts.keys() if _contains(texts[p], needles)}
+        if needed:
+            self._load(needed)
 
     def _base(self, hidden: str = "") -> str:
         worktree, tree = self._served.published.worktree_id, self._overlay.tree
@@ -242,8 +242,8 @@ class OverlayTables:
         from gitindex.extract.extraction import extract_blobs
 
         key = FactsKey(blob_id(data, 40), extractor_id(language))
-        if (held := self._memory.get(key)) is not None:
-            return held
+        if (known := self._memory.get(key)) is not None:
+            return known
         with self._memory.workers(1) as extractor:
             for blob in extract_blobs([(key, language)], lambda _: data, extractor):
                 self._memory.put(key, blob.facts)
@@ -258,9 +258,9 @@ class OverlayTables:
         bytes_of: dict[str, bytes | None] = {}
         for path, data in texts.items():
             file = self._waiting[path]
-            held = self._memory.get(_key(file))
-            if held is not None:
-                yield path, held
+            known = self._memory.get(_key(file))
+            if known is not None:
+                yield path, known
             else:
                 paths.setdefault(_key(file), []).append(path)
                 bytes_of[file.oid] = data

@@ -121,9 +121,9 @@ class TreeView:
         found: dict[bytes, bytes] = {}
         with ConfinedRoot(self.worktree.root) as disk:
             for path, oid in oids.items():
-                held = self._memory.text(oid)
-                if held is not None:
-                    found[path] = held
+                text = self._memory.text(oid)
+                if text is not None:
+                    found[path] = text
                     continue
                 with suppress(OSError):
                     file = disk.read(path, MAX_TEXT_BYTES)

@@ -78,7 +78,7 @@ def write_shared(worktree: Worktree, events: list[str]) -> list[str]:
     place = find_place(worktree)
     if place.shared:
         return [path for event in events if (path := _write_line(place, event))]
-    hooks = [files.look(os.path.join(place.folder, event)) for event in events]
+    hooks = [files.read_hook(os.path.join(place.folder, event)) for event in events]
     if any(hook is not None and hook.writer == "lefthook" for hook in hooks):
         return _write_lefthook(worktree, events)
     return []
@@ -101,7 +101,7 @@ def take_out_shared(worktree: Worktree, place: HooksFolder) -> list[str]:
 def line_added(place: HooksFolder, event: str) -> str:
     """Return the shared file that notes this event for us; empty if there is none."""
     path = shared_file(place, event)
-    hook = files.look(path)
+    hook = files.read_hook(path)
     ours = hook is not None and hook.data is not None and b"gitindex_event=" in hook.data
     return path if ours else ""
 
@@ -122,7 +122,7 @@ def lefthook_knows(root: str, event: str) -> bool:
 def _write_line(place: HooksFolder, event: str) -> str:
     """Write one marked line at the start of the file."""
     path = shared_file(place, event)
-    hook = files.look(path)
+    hook = files.read_hook(path)
     line = block.render_portable(event)
     if hook is None:
         files.write_hook(path, SHEBANG + block.wrap(Form.FILE, line))

@@ -59,7 +59,7 @@ def check_hooks(worktree: Worktree) -> list[Finding]:
 def find_ways(worktree: Worktree) -> EventRoutes:
     """Return the routes by which a commit reaches us, as far as files show."""
     path = os.path.join(find_place(worktree).folder, "post-commit")
-    hook, legacy = files.look(path), files.look(path + files.LEGACY)
+    hook, legacy = files.read_hook(path), files.read_hook(path + files.LEGACY)
     managed = hook is not None and hook.writer in ("pre-commit", "prek")
     user = os.path.join(include.user_folder(), include.NAME)
     return EventRoutes(
@@ -89,7 +89,7 @@ def _missing(
 ) -> Finding:
     """Explain a hook without our block: another route may serve us, or a tool has replaced us."""
     event, path = state.event, os.path.join(place.folder, state.event)
-    hook, old = files.look(path), files.look(path + ".old")
+    hook, old = files.read_hook(path), files.read_hook(path + ".old")
     writer = hook.writer if hook else ""
     served = _other_route(state, hook, ways)
     if served:
@@ -149,7 +149,7 @@ def _git_lfs(worktree: Worktree, place: HooksFolder) -> list[Finding]:
     if not used or ask_git(worktree.root, "config", "--get", "filter.lfs.clean").code:
         return []
     lacking = [name for name in LFS_HOOKS if not _runs_lfs(os.path.join(place.folder, name))]
-    ours = [e for e in EVENTS if (h := files.look(os.path.join(place.folder, e))) and h.found]
+    ours = [e for e in EVENTS if (h := files.read_hook(os.path.join(place.folder, e))) and h.found]
     if not lacking or not ours:
         return []
     remedy = "run `gitindex uninstall && git lfs install && gitindex install`"
@@ -157,12 +157,12 @@ def _git_lfs(worktree: Worktree, place: HooksFolder) -> list[Finding]:
 
 
 def _runs_lfs(path: str) -> bool:
-    hook = files.look(path)
+    hook = files.read_hook(path)
     return hook is not None and b"git lfs " in (hook.data or b"")
 
 
 def _mentioned(state: HookState, hook: files.HookFile | None) -> bool:
-    advised = files.look(state.advice.file) if state.advice else None
+    advised = files.read_hook(state.advice.file) if state.advice else None
     texts = [h.data for h in (hook, advised) if h is not None and h.data]
     return any(b"gitindex_event=" in text or b"gitindex hook " in text for text in texts)
 

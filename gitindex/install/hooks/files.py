@@ -48,7 +48,7 @@ class WriteRefused(Exception):
     """This file must not be written; the message explains why."""
 
 
-def look(path: str) -> HookFile | None:
+def read_hook(path: str) -> HookFile | None:
     """Read the file at a hook's path; None if there is none."""
     try:
         found = os.lstat(path)
@@ -62,7 +62,7 @@ def look(path: str) -> HookFile | None:
 
 def put(path: str, event: str, script: str) -> None:
     """Make the hook at `path` record events, once. Raises WriteRefused or OSError."""
-    hook = look(path)
+    hook = read_hook(path)
     if hook is None:
         _create(path, event, script)
     elif hook.link:
@@ -85,7 +85,7 @@ def take_out(path: str) -> bool:
     """Undo `put`, in copies made by other tools too; True if anything of ours was there."""
     acted = False
     for suffix in ("", *COPIES):
-        hook = look(path + suffix)
+        hook = read_hook(path + suffix)
         if hook is not None and hook.found is not None:
             _restore(hook, hook.found, path + ORIGINAL)
             acted = True
@@ -131,7 +131,7 @@ def _renew(hook: HookFile, found: HookBlock, event: str, script: str) -> None:
 
 
 def _renew_legacy(path: str, event: str, script: str) -> bool:
-    legacy = look(path + LEGACY)
+    legacy = read_hook(path + LEGACY)
     if legacy is None or legacy.found is None or not legacy.runnable:
         return False
     _renew(legacy, legacy.found, event, script)

@@ -61,7 +61,7 @@ def install_references(worktree: Worktree) -> str:
     """Write the hook and return its path. Refuses if another hook exists or we must not write."""
     place = find_place(worktree)
     path = os.path.join(place.folder, EVENT)
-    hook = files.look(path)
+    hook = files.read_hook(path)
     if place.refusal or (hook is not None and (hook.found is None or hook.link)):
         why = place.refusal or "another one is there"
         raise GitIndexError(f"the hook {EVENT} was not written: {why}", "leave --references out")
@@ -201,7 +201,7 @@ def _as_added(worktree: Worktree, place: HooksFolder, state: HookState) -> HookS
     """Mark a hook that we must not write as installed if the advised lines were added."""
     if state.state not in ("by hand", "absent"):
         return state
-    hook = files.look(state.path)
+    hook = files.read_hook(state.path)
     managed = hook is not None and hook.writer == "lefthook"
     if managed and by_hand.lefthook_knows(worktree.root, state.event):
         return HookState(state.event, state.path, "installed", "lefthook")
@@ -262,10 +262,10 @@ def _states(place: HooksFolder, refused: dict[str, str]) -> list[HookState]:
 
 def _state(event: str, place: HooksFolder, refused: str) -> HookState:
     path = os.path.join(place.folder, event)
-    hook, via = files.look(path), ""
+    hook, via = files.read_hook(path), ""
     writer = hook.writer if hook else ""
     if writer in ("pre-commit", "prek") and hook is not None and hook.found is None:
-        legacy = files.look(path + files.LEGACY)
+        legacy = files.read_hook(path + files.LEGACY)
         if legacy is not None and legacy.found is not None:
             hook, via = legacy, "legacy"
     if hook is None or hook.found is None:

@@ -72,12 +72,12 @@ class Budget:
         return True
 
 
-def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noqa: B008 - a constant
+def repo_map(view: TreeView, query: MapQuery = MapQuery()) -> MapAnswer:  # noqa: B008 - a constant
     """Return the map as text and as fields, in one envelope."""
-    key = _unchanged_key(view, wanted)
+    key = _unchanged_key(view, query)
     fields = _remembered.get(key) if key else None
     if fields is None:
-        fields = _map_fields(view, wanted)
+        fields = _map_fields(view, query)
         if key:
             _remembered[key] = fields
             if len(_remembered) > MAX_REMEMBERED:
@@ -85,39 +85,39 @@ def repo_map(view: TreeView, wanted: MapQuery = MapQuery()) -> MapAnswer:  # noq
     return cast("MapAnswer", view.envelope(**deepcopy(fields)))
 
 
-def _unchanged_key(view: TreeView, wanted: MapQuery) -> tuple[Any, ...] | None:
+def _unchanged_key(view: TreeView, query: MapQuery) -> tuple[Any, ...] | None:
     """Return the cache key of the map; None if the tree is not just the published one."""
     overlay, published = view.overlay, view.served.published
     if overlay.files or overlay.left_out or overlay.tree != published.tree:
         return None
-    return view.worktree.database, published.run_id, published.tree, wanted
+    return view.worktree.database, published.run_id, published.tree, query
 
 
-def _map_fields(view: TreeView, wanted: MapQuery) -> dict[str, Any]:
+def _map_fields(view: TreeView, query: MapQuery) -> dict[str, Any]:
     graph = FileGraph(view)
-    focus = _focus(graph, wanted.focus)
+    focus = _focus(graph, query.focus)
     ranks = graph.ranks(focus)
-    budget = Budget(max(1, min(wanted.tokens, MAX_TOKENS)))
+    budget = Budget(max(1, min(query.tokens, MAX_TOKENS)))
     subject = Subject(view, graph, ranks)
-    sections = [draw(subject, name) for name in dict.fromkeys(wanted.include)]
+    sections = [draw(subject, name) for name in dict.fromkeys(query.include)]
     shown = _show_sections(sections, budget)
     files = _show_files(graph, ranks, focus, budget)
     text = "\n\n".join(filter(None, [*map(_section_text, shown), _files_text(files)]))
     return {
         "map": text,
         "tokens": math.ceil(len(text) / CHARS_PER_TOKEN),
-        "tokenBudget": wanted.tokens,
-        "focus": [safe_text(path) for path in wanted.focus],
+        "tokenBudget": query.tokens,
+        "focus": [safe_text(path) for path in query.focus],
         "files": [_file_fields(path, tops, ranks) for path, tops in files.items()],
         **{str(section.name): [fields for _, fields in section.lines] for section in shown},
         "truncated": budget.cut,
     }
 
 
-def map_picture(view: TreeView, wanted: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
+def map_picture(view: TreeView, query: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
     """Return the most important files and their imports as SVG."""
     graph = FileGraph(view)
-    ranks = graph.ranks(_focus(graph, wanted.focus))
+    ranks = graph.ranks(_focus(graph, query.focus))
     chosen = set(_by_rank(ranks)[:DRAWN_FILES])
     nodes = [MapNode(safe_text(path), ranks[path]) for path in sorted(chosen)]
     edges = [

@@ -128,8 +128,8 @@ class FileGraph:
 
     def definitions(self, paths: Iterable[str]) -> dict[str, list[TopDefinition]]:
         """Return the definitions of some files at the top level and one level below."""
-        wanted = set(paths)
-        blobs = sorted({self.files[path].blob_id for path in wanted})
+        chosen = set(paths)
+        blobs = sorted({self.files[path].blob_id for path in chosen})
         found: dict[str, list[TopDefinition]] = defaultdict(list)
         for at in range(0, len(blobs), CHUNK):
             part = blobs[at : at + CHUNK]
@@ -143,7 +143,7 @@ class FileGraph:
             ):
                 top = TopDefinition._make((*fields, bool(exported), int(parent >= 0)))
                 for path in self.blobs[blob_id]:
-                    if path in wanted:
+                    if path in chosen:
                         found[path].append(top)
         return found
 
@@ -177,8 +177,8 @@ class FileGraph:
 
     def ranks(self, focus: Iterable[str] = ()) -> dict[str, float]:
         """Return each file's importance: PageRank over links, starting at the focus if any."""
-        wanted = set(focus)
-        start = {path: self._start(path, wanted) for path in self.files}
+        focused = set(focus)
+        start = {path: self._start(path, focused) for path in self.files}
         return page_rank(self._edges(), start)
 
     def _start(self, path: str, focus: set[str]) -> float:

@@ -60,16 +60,16 @@ def choose_nodes(
 
     With `marks`, all of those files are shown, and no others.
     """
-    wanted = {path: files[path] for path in marks if path in files} if marks else files
-    below = _folders(wanted)
+    shown = {path: files[path] for path in marks if path in files} if marks else files
+    below = _folders(shown)
     names = {*opened} if opened else None
     if names is None and not marks:
         below = _without_lone(files, below)
-    open_ids = _closure(names) if names is not None else _first_open(wanted, below)
+    open_ids = _closure(names) if names is not None else _first_open(shown, below)
     if marks:
         open_ids |= {folder for folder in below if folder}
     nodes: list[ShownNode] = []
-    cut = _add("", wanted, below, open_ids, marks or {}, nodes)
+    cut = _add("", shown, below, open_ids, marks or {}, nodes)
     return nodes, cut
 
 

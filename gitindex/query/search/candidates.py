@@ -116,13 +116,13 @@ class Collector:
         hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys) if keys else ()
         return {hit.key: hit.score for hit in hits}
 
-    def _lexical(self, wanted: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
+    def _lexical(self, count: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
         """Search the text, asking for more until enough hits are live: all commits' blobs match."""
-        limit = wanted
+        limit = count
         while True:
             hits = self._reader.search(self._asked, limit)
             live = self._allowed_paths(self._files.with_keys([hit.key for hit in hits]))
-            if len(live) >= wanted or len(hits) < limit or limit >= MAX_HITS:
+            if len(live) >= count or len(hits) < limit or limit >= MAX_HITS:
                 return live, {hit.key: hit.score for hit in hits}
             limit *= 4
 
@@ -195,9 +195,9 @@ class Collector:
             return
         found = self._files.with_words(needles, 4 * BY_WORDS)
         lowered = [needle.encode() for needle, _ in needles]
-        laid = [p for p in self._view.changed() if any(n in p.lower() for n in lowered)]
-        found += laid[:BY_WORDS]
-        self._meant.update(laid)
+        overlaid = [p for p in self._view.changed() if any(n in p.lower() for n in lowered)]
+        found += overlaid[:BY_WORDS]
+        self._meant.update(overlaid)
         order = {path: place for place, path in enumerate(found)}
         rows = self._allowed_paths(self._files.at(found))
         weight = {c.path: kinds_weight(self._query, c.name) for c in rows}
@@ -242,12 +242,12 @@ class Collector:
     def _unseen(self) -> Iterator[Row]:
         """Yield overlaid files that are in no index; those without facts so far have no blob."""
         view = self._view
-        laid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
-        if laid and self._query.filters.kinds:
+        overlaid = {p: f for p, f in view.changed().items() if f is not None and f.skip is None}
+        if overlaid and self._query.filters.kinds:
             view.ensure_facts(words=[*self._terms, *self._must])  # the query asks for definitions
         sql = f"SELECT {COLUMNS}, b.lexical{BY_PATH}"
-        stored = {row[0]: row for row in view.overlay_rows(sql)} if laid else {}
-        for path, file in laid.items():
+        stored = {row[0]: row for row in view.overlay_rows(sql)} if overlaid else {}
+        for path, file in overlaid.items():
             row = stored.get(path)
             if row is None:
                 oid, extractor = bytes.fromhex(file.oid), extractor_id(file.language)
@@ -280,7 +280,7 @@ class Collector:
 
     def _of_kind(self, found: list[Candidate]) -> list[Candidate]:
         ids, kinds = [c.blob_id for c in found], self._query.filters.kinds
-        held = {
+        matching = {
             blob_id
             for at in range(0, len(ids), CHUNK)
             for (blob_id,) in self._view.rows(
@@ -290,7 +290,7 @@ class Collector:
                 *ids[at : at + CHUNK],
             )
         }
-        return [c for c in found if c.blob_id in held]
+        return [c for c in found if c.blob_id in matching]
 
 
 def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:

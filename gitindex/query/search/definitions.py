@@ -274,13 +274,13 @@ class DefinitionMemory:
 
         A blob is given by its number and its id in git: numbers of collected blobs are used again.
         """
-        wanted = [blob for blob in dict.fromkeys(blobs) if blob[0] != NO_BLOB]
+        stored = [blob for blob in dict.fromkeys(blobs) if blob[0] != NO_BLOB]
         found = {}
-        for blob in wanted:
+        for blob in stored:
             if blob in self._files:
                 self._files.move_to_end(blob)
                 found[blob[0]] = self._files[blob]
-        oids = {number: oid for number, oid in wanted if number not in found}
+        oids = {number: oid for number, oid in stored if number not in found}
         for number, listed in _read(view, list(oids)).items():
             found[number] = FileDefinitions(listed)
             if number < FIRST_ID:

@@ -85,17 +85,17 @@ def needle_of(word: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def similarity(asked: str, word: str) -> float:
+def similarity(term: str, word: str) -> float:
     """Return how well a sub-word matches a query word: equal, another form, or an abbreviation."""
-    if asked == word:
+    if term == word:
         return 1.0
-    if stem(asked) == stem(word):
+    if stem(term) == stem(word):
         return 0.95
-    common = _common(asked, word)
-    shorter, longer = sorted((len(asked), len(word)))
+    common = _common(term, word)
+    shorter, longer = sorted((len(term), len(word)))
     if common == shorter >= 4:
         return 0.8  # config, configuration
-    if common == shorter == 3 and asked[:3] == word.rstrip("s"):
+    if common == shorter == 3 and term[:3] == word.rstrip("s"):
         return 0.6
     if common >= 5 and common >= 0.6 * longer:
         return 0.7  # recovery, recoverer

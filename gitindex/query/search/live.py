@@ -69,12 +69,12 @@ def search_live(
 ) -> SearchAnswer:
     """Return the best `limit` places for a query, as an envelope marked as a live scan."""
     query = split_query(text, filters).queries[0]
-    wanted = max(1, min(limit, MAX_LIMIT))
+    count = max(1, min(limit, MAX_LIMIT))
     scan = _Scan(worktree, query)
     ranked = scan.ranked()
-    results = [scan.result(seen, score) for score, seen in ranked[:wanted]]
+    results = [scan.result(seen, score) for score, seen in ranked[:count]]
     answer = fallback_envelope(
-        worktree, why, query=query.text, results=results, truncated=len(ranked) > wanted
+        worktree, why, query=query.text, results=results, truncated=len(ranked) > count
     )
     answer["warnings"] += scan.warnings
     return cast("SearchAnswer", answer)
@@ -142,7 +142,7 @@ class _Scan:
 
     def _read(self) -> Iterator[_Seen]:
         """Read the files that pass the filters, and count the terms in each."""
-        wanted = {term for term, _ in self._terms} | self._must | self._exclude
+        terms = {term for term, _ in self._terms} | self._must | self._exclude
         deadline = time.monotonic() + MAX_SECONDS
         paths = live_paths(self._worktree, self._covers)
         for number, (path, data) in enumerate(live_files(self._worktree, paths)):
@@ -152,7 +152,7 @@ class _Scan:
             text = decode_text(data)
             phrases = self._query.phrases if self._query.must_hold else ()
             if not phrases or holds_phrases(text, phrases):
-                yield _Seen(path, count_terms(text, wanted), len(text))
+                yield _Seen(path, count_terms(text, terms), len(text))
             if time.monotonic() > deadline:
                 self.warnings.append(f"stopped after {number + 1} of {len(paths)} files")
                 return

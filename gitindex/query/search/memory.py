@@ -220,8 +220,8 @@ class TreeFiles:
         known.update(dict.fromkeys(unknown))
         for row in self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", unknown, published=True):
             known[row[0]] = candidate_of(row)
-        laid = [path for path in paths if path in self._hidden]
-        rows = self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", laid, published=False)
+        overlaid = [path for path in paths if path in self._hidden]
+        rows = self._rows(f"SELECT {COLUMNS}{BY_PATH} WHERE l.path", overlaid, published=False)
         over = {row[0]: candidate_of(row) for row in rows}
         listed = (over.get(p) if p in self._hidden else known[p] for p in dict.fromkeys(paths))
         return [candidate for candidate in listed if candidate is not None]

@@ -86,8 +86,8 @@ class PastSubjects:
         counts = self._counts([*words, ALL]) if words else {}
         self._lengths = counts.pop(ALL, {})
         self._average = sum(self._lengths.values()) / max(1, len(self._lengths)) or 1.0
-        self._words = [(self._idf(len(held)), held) for held in counts.values() if held]
-        self._asked: set[int] = set()
+        self._words = [(self._idf(len(paths)), paths) for paths in counts.values() if paths]
+        self._scored: set[int] = set()
         self._found: dict[int, float] = {}  # scores of those of the asked paths that have one
 
     def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
@@ -100,7 +100,7 @@ class PastSubjects:
 
     def best(self, limit: int) -> list[bytes]:
         """Return the paths that score highest for the rare words of the query."""
-        rare = [held for _, held in self._words if len(held) <= MAX_HOLDERS]
+        rare = [paths for _, paths in self._words if len(paths) <= MAX_HOLDERS]
         ids = set().union(*rare) if rare else set()
         scores = self._scores(ids)
         highest = sorted(scores.values(), reverse=True)[:limit]
@@ -114,18 +114,18 @@ class PastSubjects:
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         """Return the scores of some paths by id; those without one are left out."""
-        wanted, found = set(ids), self._found
-        new = wanted.difference(self._asked)
+        chosen, found = set(ids), self._found
+        new = chosen.difference(self._scored)
         if not new:
-            return {path_id: found[path_id] for path_id in wanted.intersection(found)}
-        self._asked |= new
+            return {path_id: found[path_id] for path_id in chosen.intersection(found)}
+        self._scored |= new
         lengths, average = self._lengths, self._average
-        for idf, held in self._words:
-            for path_id in new.intersection(held):
-                count = held[path_id]
+        for idf, paths in self._words:
+            for path_id in new.intersection(paths):
+                count = paths[path_id]
                 least = K1 * (1 - B + B * (lengths.get(path_id, 0) / average))
                 found[path_id] = found.get(path_id, 0.0) + idf * count / (count + least)
-        return {path_id: found[path_id] for path_id in wanted.intersection(found)}
+        return {path_id: found[path_id] for path_id in chosen.intersection(found)}
 
     def _idf(self, holders: int) -> float:
         paths = max(len(self._lengths), holders)
@@ -137,16 +137,16 @@ class PastSubjects:
         stored = self._known.read_window(self._view)
         if stored is None:
             return {}
-        held = self._known.counts(self._view, words)
+        counts = self._known.counts(self._view, words)
         if overlay.source != self._view.source() or overlay.commit in (None, stored.head):
-            return held
+            return counts
         change = window_change(self._view.worktree.root, stored, overlay.commit or "")
         if change is None:
             return {}
-        return self._changed(held if change.base else {}, change.counts, words)
+        return self._changed(counts if change.base else {}, change.counts, words)
 
     def _changed(
-        self, held: dict[str, dict[int, int]], counts: Counts, words: list[str]
+        self, stored: dict[str, dict[int, int]], counts: Counts, words: list[str]
     ) -> dict[str, dict[int, int]]:
         paths = sorted({path for word in words for path in counts.get(word, ())})
         known = self._known.ids(self._view, paths)
@@ -154,7 +154,7 @@ class PastSubjects:
         ids = known | self._new
         changed: dict[str, dict[int, int]] = {}
         for word in words:
-            mine = changed[word] = dict(held.get(word, {}))
+            mine = changed[word] = dict(stored.get(word, {}))
             for path, count in counts.get(word, {}).items():
                 mine[ids[path]] = mine.get(ids[path], 0) + count
                 if mine[ids[path]] <= 0:

@@ -147,9 +147,9 @@ class Query(NamedTuple):
 
 def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 - a constant
     """Parse a query that may contain `lang:go`, `-path:vendor`, `"a phrase"`, or be pasted code."""
-    asked = text[:MAX_QUERY].encode("utf-8", "replace").decode()  # an argument may be any bytes
+    query = text[:MAX_QUERY].encode("utf-8", "replace").decode()  # an argument may be any bytes
     found: dict[str, list[str]] = {}
-    rest = _FILTER.sub(lambda match: _take_filter(match, found), asked)
+    rest = _FILTER.sub(lambda match: _take_filter(match, found), query)
     phrases = [" ".join(p.lower().split()) for p in _PHRASE.findall(rest) if words_of(p)]
     beside = _telling(tuple(dict.fromkeys(words_of(_PHRASE.sub(" ", rest)))))
     text_only = _PHRASE.sub(r" \1 ", rest)
@@ -157,7 +157,7 @@ def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 -
     filters = Filters(**{name: tuple(values) for name, values in found.items()})
     plain = " ".join(text_only.lower().split())
     return Query(
-        asked.strip(),
+        query.strip(),
         tuple(map(_word, words[:MAX_WORDS])),
         tuple(dict.fromkeys(phrases))[:MAX_PHRASES],
         flags.merged(filters),
@@ -326,14 +326,14 @@ def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa:
         return SplitQuery([query], warnings)
     if not body.strip() or len(title) > MAX_TITLE:
         title, body = whole[:MAX_TITLE], whole
-    asked = parse_query(title, filters)._replace(must_hold=False)
+    first = parse_query(title, filters)._replace(must_hold=False)
     chosen, unused = _body_words(body)
     if unused:
         warnings.append(f"not used: {counted(unused, 'words')} of the query")
-    queries = [asked._replace(phrases=())]
+    queries = [first._replace(phrases=())]
     if chosen:
         queries.append(parse_query(" ".join(chosen), filters)._replace(must_hold=False))
-    return SplitQuery([query for query in queries if query.words] or [asked], warnings)
+    return SplitQuery([query for query in queries if query.words] or [first], warnings)
 
 
 def _body_words(body: str) -> tuple[list[str], int]:

@@ -213,9 +213,9 @@ def first_features(
     lines: int = 0,
 ) -> Features:
     """Return the features that the index and the path give, without reading the text."""
-    asked = float(is_asked_path(query.plain, path))
+    named = float(is_asked_path(query.plain, path))
     kinds = kinds_of(query, path)
-    return Features._make((text, *said, size_of(lines), asked, subjects, *kinds, *_UNREAD))
+    return Features._make((text, *said, size_of(lines), named, subjects, *kinds, *_UNREAD))
 
 
 _UNREAD = (0.0,) * (len(Features._fields) - Features._fields.index("chunk"))
@@ -240,9 +240,9 @@ def kinds_of(query: Query, path: str) -> tuple[float, ...]:
         return _kinds(path)
     if path_matches(filters.paths, path):
         return _NO_KINDS
-    asked = {"test": PathKind.TESTS, "docs": PathKind.DOCS}
+    places = {"test": PathKind.TESTS, "docs": PathKind.DOCS}
     kinds = zip(KINDS, _kinds(path), strict=True)
-    return tuple(0.0 if asked.get(name) in filters.places else kind for name, kind in kinds)
+    return tuple(0.0 if places.get(name) in filters.places else kind for name, kind in kinds)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -98,20 +98,20 @@ def search(
     explain: bool = False,
 ) -> SearchAnswer:
     """Return the best `limit` places for a query, as an envelope; the ranking ignores `limit`."""
-    wanted = max(1, min(limit, MAX_LIMIT))
-    asked = FileSearch(view, memory or SearchMemory())
-    ranked = asked.ranked(text, filters)
+    count = max(1, min(limit, MAX_LIMIT))
+    files = FileSearch(view, memory or SearchMemory())
+    ranked = files.ranked(text, filters)
     if recent:
         ranked = _recent_first(view, ranked[:RECENT_POOL])
     results: list[dict[str, Any]] = []
-    for row in asked.read(ranked[: wanted + 1]):
-        results += asked.results(row, explain)
-        if len(results) > wanted:
+    for row in files.read(ranked[: count + 1]):
+        results += files.results(row, explain)
+        if len(results) > count:
             break
-    truncated = len(results) > wanted or len(ranked) > wanted + 1
-    told = {"warnings": asked.warnings} if asked.warnings else {}
+    truncated = len(results) > count or len(ranked) > count + 1
+    notes = {"warnings": files.warnings} if files.warnings else {}
     query = text.encode("utf-8", "replace").decode().strip()
-    answer = view.envelope(query=query, results=results[:wanted], truncated=truncated, **told)
+    answer = view.envelope(query=query, results=results[:count], truncated=truncated, **notes)
     return cast("SearchAnswer", answer)
 
 

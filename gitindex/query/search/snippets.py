@@ -54,11 +54,11 @@ def phrase_line(text: str, phrase: str) -> int | None:
 
 def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
     """Count each term in a text as the lexical index does."""
-    wanted = set(terms)
+    distinct = set(terms)
     counts: Counter[str] = Counter()
     lowered = _lowered(text)
-    for _, word in {pair for term in wanted for pair in _words_with(text, lowered, term)}:
-        counts.update(wanted.intersection(terms_of(word)))
+    for _, word in {pair for term in distinct for pair in _words_with(text, lowered, term)}:
+        counts.update(distinct.intersection(terms_of(word)))
     return counts
 
 
