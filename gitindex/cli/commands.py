@@ -63,7 +63,7 @@ check | verbs.indexing:check prints
   .
   Exit 4 also where the proof cannot be read.
     --clean | clean flag | Exit 1 also where a tracked path differs from HEAD.
-gc | verbs.maintenance:gc
+gc | verbs.indexing:gc
   Remove facts that no worktree and no local branch needs. Forget worktrees that are gone.
     --dry-run | dry_run flag | Say what would go; change nothing.
 doctor | gitindex.maintenance.doctor:examine prints
@@ -116,18 +116,18 @@ mcp install | verbs.agents:install_client nojson
   Add the server to a client's configuration; the file as it was is kept beside it.
     --client | name ! @clients | claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.
     --dry-run | dry_run flag | Show what would be written, and write nothing.
-link add | verbs.link:add
+link add | verbs.sharing:add
   Link another local repository: `--linked` asks it, too. Nothing is written into either.
     * | folder ! <FOLDER> | A folder inside of it.
-link list | verbs.link:show
+link list | verbs.sharing:show
   The linked repositories, their packages and whether their index is current.
-link remove | verbs.link:remove
+link remove | verbs.sharing:remove
   Remove a link, by folder or name.
     * | folder = <FOLDER> | Its folder or name.
     --all | everything flag | Remove all links.
 lsp | verbs.agents:serve_editor norepo nojson
   The language server, for editors.
-web | verbs.web:show_page nojson
+web | verbs.agents:show_page nojson
   The page: search, map, history and health in a browser, on loopback only.
     --port | port integer 0..65535 | Port on loopback; 0: any free one.
     --no-open | no_open flag | Print the link, and open no browser.
@@ -167,45 +167,45 @@ pack gc | verbs.packs:gc
     --dry-run | dry_run flag | Name them, and remove nothing.
 pack check | verbs.packs:check
   Derive all facts that came with packs again now. Exit 1: some cannot be derived here.
-team init | verbs.team:init
+team init | verbs.sharing:init
   Create roles, tables and functions in an empty database, as its owner.
     * | url = | postgresql://…; else gitindex.team.url of your own config.
-team join | verbs.team:join
+team join | verbs.sharing:join
   Register this repository, or find it, and publish from here.
     * | url = | postgresql://…; else gitindex.team.url of your own config.
     --ref | ref | The branch that is published.
     --fleet | fleet flag | Report the state of this index: no paths, no names.
-team login | verbs.team:login nojson
+team login | verbs.sharing:login nojson
   Fetch a token with your own account, for a server behind a pooler.
     --account | account | Address of your own account; else gitindex.team.url itself.
     --hours | hours integer =8 1..12 | How long it is valid.
-team logout | verbs.team:logout nojson
+team logout | verbs.sharing:logout nojson
   Forget the token.
-team revoke | verbs.team:revoke
+team revoke | verbs.sharing:revoke
   End all tokens that a member has, as an administrator.
     * | member | The member's role.
     --account | account | Address of your own account, past a pooler; else gitindex.team.url itself.
-team leave | verbs.team:leave nojson
+team leave | verbs.sharing:leave nojson
   Publish nothing from here any more; the team's index keeps what it has.
-team status | verbs.team:status
+team status | verbs.sharing:status
   Is the server there, and what was published from here? Exit 3: it is not.
-team repos | verbs.team:repos
+team repos | verbs.sharing:repos
   The repositories that you may see.
-team members | verbs.team:members
+team members | verbs.sharing:members
   Who may see a repository; administrators add and remove roles.
     * | repo | A repository's name.
     --add | add texts | Roles that may see it.
     --remove | remove texts | Roles that may not.
     --write | write flag | Those added may publish too.
-team push | verbs.team:push
+team push | verbs.sharing:push
   Publish the indexed tree: exactly once, in one transaction.
     --outbox | outbox flag | Only what is on the remote branch, if it is new.
-team doctor | verbs.team:doctor
+team doctor | verbs.sharing:doctor
   Check the server, its schema, your identity and rights, and whether questions are fast.
-team metrics | verbs.team:metrics nojson
+team metrics | verbs.sharing:metrics nojson
   Figures of the server for Prometheus, as an administrator: printed, or served on loopback.
     --port | port integer =0 0..65535 | Serve them on this port; 0: print them once.
-team gc | verbs.team:gc
+team gc | verbs.sharing:gc
   Remove documents that no published tree needs, as an administrator.
     --days | days integer =14 0.. | Grace.
 [Help]

@@ -95,7 +95,7 @@ def _offered(lookup: Callable[[Database, Worktree, int], Iterator[str]]) -> list
 
 def print_script(shell: str) -> int:
     """Print the script of a shell."""
-    from gitindex.base.shipped import shipped_folder
+    from gitindex.base.locations import shipped_folder
 
     script = os.path.join(shipped_folder("templates"), "completion", f"gitindex.{shell}")
     with open(script, encoding="utf-8") as file:

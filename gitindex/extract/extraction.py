@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing
 from gitindex.base.vocabulary import FactsStatus, SkipReason
-from gitindex.extract.frames import Reply, WorkRequest
-from gitindex.extract.plain import plain_facts
+from gitindex.extract.frames import Reply, WorkRequest, plain_facts
 from gitindex.extract.plan import Read
 from gitindex.extract.policy import BINARY_PROBE, skip_content
 from gitindex.extract.pool import Extractor, Task

@@ -6,6 +6,10 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitindex.base.vocabulary import FactsStatus
+from gitindex.extract.terms import decode_text, lexical_text
+from gitindex.languages.facts import BlobFacts, encode_facts
+
 _HEADER = struct.Struct("<III")
 MAX_SECTION = 1 << 28  # the length that a broken worker writes must not be allocated
 WITHOUT_SCOPES, SCOPES = b"facts", b"scopes"
@@ -51,3 +55,27 @@ def unpack(read: Callable[[int], bytes]) -> tuple[bytes, bytes, bytes] | None:
     if (len(first), len(second), len(third)) != sizes:
         raise ValueError("broken frame")
     return first, second, third
+
+
+TIMED_OUT, CRASHED = "timed out", "crashed"
+"""Quarantine reasons: the blob used up its time, or its worker died. The next refresh retries it."""
+SHORT = "too little memory or CPU time"
+"""Quarantine reason where the machine, not the blob, may have killed the worker: retried every time."""
+AGAIN = " again"
+"""Ends the reason of a blob whose retry failed as well: it is not tried a third time."""
+
+
+def reason_of_retry(reason: str) -> str:
+    """The quarantine reason of a blob whose retry failed for this reason."""
+    return reason if reason == SHORT else reason + AGAIN
+
+
+def plain_facts(request: WorkRequest, status: FactsStatus, reason: str = "") -> BlobFacts:
+    """Return facts without symbols; the reason explains why there are none."""
+    return BlobFacts(request.language, status, request.data.count(b"\n") + 1, reason)
+
+
+def quarantined(request: WorkRequest, cause: str) -> Reply:
+    """Return the reply for a blob whose parser died twice: searchable words and no facts."""
+    facts = plain_facts(request, FactsStatus.QUARANTINED, cause)
+    return Reply(encode_facts(facts), lexical_text(decode_text(request.data)), "")

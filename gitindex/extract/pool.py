@@ -19,8 +19,16 @@ from typing import IO, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.system import cpu_of
-from gitindex.extract.frames import Reply, WorkRequest, pack, unpack
-from gitindex.extract.plain import CRASHED, SHORT, TIMED_OUT, quarantined
+from gitindex.extract.frames import (
+    CRASHED,
+    SHORT,
+    TIMED_OUT,
+    Reply,
+    WorkRequest,
+    pack,
+    quarantined,
+    unpack,
+)
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
 

@@ -8,8 +8,15 @@ import time
 
 from gitindex.base.system import forbid_core_dumps, is_cpu_limited, limit_memory
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.frames import SCOPES, WITHOUT_SCOPES, WorkRequest, pack, unpack
-from gitindex.extract.plain import SHORT, plain_facts
+from gitindex.extract.frames import (
+    SCOPES,
+    SHORT,
+    WITHOUT_SCOPES,
+    WorkRequest,
+    pack,
+    plain_facts,
+    unpack,
+)
 from gitindex.extract.terms import document_terms
 from gitindex.languages.facts import encode_facts
 from gitindex.languages.syntax.extract import MAX_BYTES, extract_facts, extract_scopes

@@ -11,7 +11,7 @@ import sysconfig
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.worktree import Worktree
 from gitindex.install.hooks.block import sh_quote
 from gitindex.install.hooks.include import (

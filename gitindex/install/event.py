@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.shipped import event_script
+from gitindex.base.locations import event_script
 from gitindex.base.system import command_of, name_of, parent_of
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.base.writer_version import is_served

@@ -9,7 +9,7 @@ import sys
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.shipped import event_script, shipped_folder
+from gitindex.base.locations import event_script, shipped_folder
 from gitindex.base.worktree import FROM_TEMPLATE, STORE_FOLDERS
 from gitindex.install.hooks import files
 from gitindex.install.hooks.block import EVENTS, sh_quote

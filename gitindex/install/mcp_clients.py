@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import FileAccess, read_small, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 
 NAME = "gitindex"
 

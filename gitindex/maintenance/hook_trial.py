@@ -14,8 +14,8 @@ from typing import NamedTuple
 from gitindex.base.atomic_file import read_small, remove
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.locations import event_script
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.base.shipped import event_script
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.git.command import clean_env, git_program
 from gitindex.install.hooks.block import render_file

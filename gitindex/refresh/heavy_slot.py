@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gitindex.base.escape import safe_text
+from gitindex.base.locations import runtime_folder
 from gitindex.base.system import try_lock
-from gitindex.base.user_state import runtime_folder
 
 POLL_SECONDS = 0.1
 """Between two tries for the slot: nobody waits for this process, and a try is one system call."""

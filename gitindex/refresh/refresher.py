@@ -15,8 +15,7 @@ from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
 from gitindex.extract.extraction import extract_blobs
-from gitindex.extract.frames import WITHOUT_SCOPES
-from gitindex.extract.plain import AGAIN, reason_of_retry
+from gitindex.extract.frames import AGAIN, WITHOUT_SCOPES, reason_of_retry
 from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
 from gitindex.extract.policy import Policy, is_policy_file
 from gitindex.extract.pool import ParsersUnavailable

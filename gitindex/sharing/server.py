@@ -17,7 +17,7 @@ from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.extras import missing_extra
-from gitindex.base.user_state import state_folder
+from gitindex.base.locations import state_folder
 from gitindex.base.worktree import Worktree
 from gitindex.git.settings import user_setting
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.plain import AGAIN
+from gitindex.extract.frames import AGAIN
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import join_postings
 from gitindex.store.connection import Database, marks

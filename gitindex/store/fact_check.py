@@ -11,7 +11,7 @@ from gitindex.base.errors import CorruptStore
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.extraction import ExtractedBlob, extract_blobs
-from gitindex.extract.plain import AGAIN
+from gitindex.extract.frames import AGAIN
 from gitindex.extract.plan import PlannedBlob, reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.extract.terms import MARK

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitindex.store.connection import Database, marks
-from gitindex.store.migrations import statements_of
+from gitindex.store.connection import Database, marks, statements_of
 from gitindex.store.name_rows import blobs_of, pack_numbers, read_names, steps_of
 
 TABLE = "name_blobs"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gitindex.store.connection import Database, check_version
-from gitindex.store.migrations import CURRENT, schema
+from gitindex.store.connection import CURRENT, Database, check_version, schema
 from gitindex.store.sqlite import (
     LENGTH_LIMIT,
     Connection,

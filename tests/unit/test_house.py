@@ -39,10 +39,10 @@ LINES = {
     "web": 3810,  # radar as a matrix, a box for claims, what a commit did
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 4
+COMPLEX_FUNCTIONS = 1
 # The same for functions with more parameters, and for modules that import each other in a circle.
 WIDE_FUNCTIONS = 2
-CYCLIC_MODULES = 5
+CYCLIC_MODULES = 0
 
 POSIX = {"fcntl", "resource", "pwd", "grp", "termios"}
 

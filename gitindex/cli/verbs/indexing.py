@@ -14,13 +14,16 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.printing import CommandReply, print_reply
+from gitindex.cli.progress import progress_bar
 from gitindex.cli.shell_here import shown_path
 from gitindex.cli.terminal import say
 from gitindex.git.settings import note_switch
 from gitindex.install import hooks
+from gitindex.install.hooks import start_runner
+from gitindex.maintenance.gc import collect, survey
 from gitindex.query.health import skipped_paths
 from gitindex.refresh import public_files
-from gitindex.refresh.spool import INSTALL, append_event
+from gitindex.refresh.spool import INSTALL, append_event, waiting
 from gitindex.view.tree import open_tree
 
 
@@ -198,3 +201,26 @@ def _hook_lines(hook: hooks.HookState) -> Iterator[str]:
     yield f"left alone: {path}: {safe_text(hook.why)}"
     yield f"  add to {safe_text(hook.advice.file)}:"
     yield safe_text(hook.advice.lines, keep="\n").rstrip()
+
+
+def gc(path: str = ".", dry_run: bool = False) -> CommandReply:
+    """Remove what no worktree and no branch needs."""
+    worktree = find_worktree(path)
+    if dry_run:
+        answer = survey(worktree)
+    else:
+        check_owner(worktree)
+        os.umask(0o077)
+        try:
+            with progress_bar("collecting garbage") as report:
+                answer = collect(worktree, report)
+        finally:
+            if waiting(worktree):  # a hook found the lock taken and left its event to us
+                start_runner(worktree)
+    would, forgot = ("would remove", "would forget") if dry_run else ("removed", "forgot")
+    lines = [
+        f"{would} {counted(answer['removedBlobs'], 'blobs')}; {answer['keptBlobs']} are needed",
+        *(f"{forgot} worktree {name}" for name in answer["forgottenWorktrees"]),
+        f"{answer['reusableBytes']} bytes of the store are free for new facts",
+    ]
+    return CommandReply(answer, lines)

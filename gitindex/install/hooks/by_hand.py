@@ -9,7 +9,7 @@ import os
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import FileAccess, read_small, remove, write_atomic
-from gitindex.base.shipped import event_script
+from gitindex.base.locations import event_script
 from gitindex.base.worktree import Worktree
 from gitindex.install.hooks import block, files
 from gitindex.install.hooks.block import (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.shipped import event_script
+from gitindex.base.locations import event_script
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import parse_object
 from gitindex.install.hooks import by_hand, files, include

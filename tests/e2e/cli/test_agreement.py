@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from gitindex.base.locations import shipped_folder
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.base.shipped import shipped_folder
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.cli.door import run_cli
 from gitindex.freshness.status_file import load_status

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.index_status import load_status
 from gitindex.install.hooks import EVENTS, install

@@ -813,7 +813,7 @@ def test_global_config_mode(
 )
 def test_config_command_runs_as_git_runs_it(ready: Repo, tmp_path: Path, folder: str) -> None:
     """Git reads the value back, appends `"$@"`, and gives it to `sh -c` with the arguments."""
-    from gitindex.base.shipped import event_script
+    from gitindex.base.locations import event_script
     from gitindex.install.hooks.include import render_include
 
     script = tmp_path / folder / "event.sh"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.install import hooks
 from gitindex.install.aliases import install_aliases, uninstall_aliases

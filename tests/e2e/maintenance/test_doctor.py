@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from gitindex.base.locations import event_script
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.base.shipped import event_script
 from gitindex.install import hooks
 from gitindex.install.hooks.include import install_include
 from gitindex.install.hooks.place import knows_config_hooks

@@ -10,7 +10,7 @@ import pytest
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import ManageOutcome
-from gitindex.cli.verbs import maintenance as prove
+from gitindex.cli.verbs import indexing as prove
 from gitindex.maintenance import gc
 from gitindex.refresh import lifecycle as manage
 from gitindex.store.scrub import check_store

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gitindex.base.locations import runtime_folder
 from gitindex.base.runner_lock import RunnerLock, end_polite_runner, is_held, was_ended
-from gitindex.base.user_state import runtime_folder
 from gitindex.cli import progress
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.freshness.observation import read_progress

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import EditScope, IndexState
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge

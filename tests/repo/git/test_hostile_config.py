@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import EditScope, IndexState
 from gitindex.base.worktree import find_worktree
 from gitindex.coordinator import IndexCoordinator

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.shipped import shipped_folder
+from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.status_file import (

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gitindex.base.user_state import runtime_folder, state_folder
+from gitindex.base.locations import runtime_folder, state_folder
 
 HOME_STATE = "~/.local/state/gitindex"
 

@@ -25,9 +25,8 @@ from gitindex.refresh.queue import (
     RefreshJobService,
 )
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
-from gitindex.store.connection import Database, open_writer
+from gitindex.store.connection import CURRENT, Database, open_writer
 from gitindex.store.mapping import register
-from gitindex.store.migrations import CURRENT
 from tests.support import TIMEOUT
 
 A, B, C = (RefreshScope(files=(name,)) for name in ("a.py", "b.py", "c.py"))

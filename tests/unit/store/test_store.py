@@ -29,7 +29,7 @@ from gitindex.languages.facts import (
     decode_facts,
     encode_facts,
 )
-from gitindex.store import connection, mapping, migrations
+from gitindex.store import connection, mapping
 from gitindex.store.blobs import CHUNK, BlobTable, dump
 from gitindex.store.connection import Database, open_reader, open_writer
 from gitindex.store.mapping import FileRow
@@ -56,8 +56,8 @@ def names(database: Database, kind: str) -> set[str]:
 
 def test_schema_is_whole_and_created_once(path: str) -> None:
     first = open_writer(path)
-    assert first.row("PRAGMA user_version")[0] == migrations.CURRENT
-    assert str(migrations.CURRENT) == SCHEMA_VERSION, "else an older store would count as fresh"
+    assert first.row("PRAGMA user_version")[0] == connection.CURRENT
+    assert str(connection.CURRENT) == SCHEMA_VERSION, "else an older store would count as fresh"
     assert names(first, "table") - {"sqlite_sequence"} == {
         "blobs",
         "definitions",
@@ -102,7 +102,7 @@ def test_schema_is_whole_and_created_once(path: str) -> None:
 
 
 def test_every_table_and_most_columns_are_explained() -> None:
-    folder = Path(migrations.__file__).with_name("sql")
+    folder = Path(connection.__file__).with_name("sql")
     text = "".join(file.read_text() for file in sorted(folder.iterdir()))
     for table in re.finditer(r"^CREATE (TABLE|VIEW) (\w+)", text, re.MULTILINE):
         line_before = text[: table.start()].rstrip("\n").rpartition("\n")[2]
@@ -116,7 +116,7 @@ def test_settings_of_a_writer(database: Database) -> None:
 
 def test_s8_newer_store_says_upgrade_and_is_left_alone(path: str) -> None:
     database = open_writer(path)
-    database.run(f"PRAGMA user_version={migrations.CURRENT + 1}")
+    database.run(f"PRAGMA user_version={connection.CURRENT + 1}")
     database.close()
     before = digest(path)
     for open_it in (open_writer, open_reader):
@@ -132,11 +132,10 @@ def test_s8_older_store_is_migrated_by_a_writer(path: str, monkeypatch: pytest.M
     with old.write():
         BlobTable(old).add(KEY, SAMPLE, lexical=True)
     old.close()
-    later = migrations.CURRENT + 1
+    later = connection.CURRENT + 1
     step = "-- adds a column;\nALTER TABLE contexts ADD COLUMN note TEXT; CREATE TABLE later (x);\n"
-    monkeypatch.setattr(migrations, "CURRENT", later)
     monkeypatch.setattr(connection, "CURRENT", later)
-    monkeypatch.setitem(migrations.MIGRATIONS, later - 1, step)
+    monkeypatch.setitem(connection.MIGRATIONS, later - 1, step)
     with pytest.raises(StoreError, match="older schema") as caught:
         open_reader(path)
     assert caught.value.hint == "run `gitindex index`"
@@ -149,15 +148,14 @@ def test_s8_older_store_is_migrated_by_a_writer(path: str, monkeypatch: pytest.M
 
 def test_s8_failed_migration_changes_nothing(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     open_writer(path).close()
-    later = migrations.CURRENT + 1
-    monkeypatch.setattr(migrations, "CURRENT", later)
+    later = connection.CURRENT + 1
     monkeypatch.setattr(connection, "CURRENT", later)
-    monkeypatch.setitem(migrations.MIGRATIONS, later - 1, "CREATE TABLE later (x); BOGUS;")
+    monkeypatch.setitem(connection.MIGRATIONS, later - 1, "CREATE TABLE later (x); BOGUS;")
     with pytest.raises(StoreError):
         open_writer(path)
     monkeypatch.undo()
     database = open_writer(path)
-    assert database.row("PRAGMA user_version")[0] == migrations.CURRENT
+    assert database.row("PRAGMA user_version")[0] == connection.CURRENT
     assert "later" not in names(database, "table")
     database.close()
 

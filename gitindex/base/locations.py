@@ -1,4 +1,4 @@
-"""Where files of one user live that belong to no repository: the XDG folders, with their defaults."""
+"""Where files of ours are outside of any repository: shipped with the code, or of one user (XDG)."""
 
 from __future__ import annotations
 
@@ -23,3 +23,15 @@ def _absolute(variable: str) -> str | None:
     """The folder that a variable names. By the XDG rules a relative value counts as none."""
     folder = os.environ.get(variable, "")
     return folder if os.path.isabs(folder) else None
+
+
+def shipped_folder(name: str) -> str:
+    """The absolute path of the shipped `hooks/` or `templates/`."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    inside = os.path.join(package, "_data", name)
+    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), name)
+
+
+def event_script() -> str:
+    """The script every hook of ours sources."""
+    return os.path.join(shipped_folder("hooks"), "event.sh")
