@@ -184,7 +184,7 @@ def _features(view: TreeView, text: str, memory: SearchMemory) -> dict[str, Any]
     """The features of the best candidates: of those that the product reads, the first `read`, all."""
     ranking = RankingPass(view, split_query(text).queries[0], memory, [])
     chosen, others = ranking.chosen(ranking.first())
-    rows = [*ranking.looked_at(chosen), *others[: max(0, FITTED - len(chosen))]]
+    rows = [*ranking.with_texts(chosen), *others[: max(0, FITTED - len(chosen))]]
     listed = [(row.candidate.name, list(row.features)) for row in rows]
     return {"rows": listed, "read": len(chosen)}
 

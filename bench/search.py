@@ -150,7 +150,7 @@ class Server:
 
 def _query(worktree: Worktree, text: str, server: Server) -> Used:
     if server.forget_looks:
-        server.facts.looks.forget()
+        server.facts.status_cache.forget()
     cpu, wall = time.process_time(), time.perf_counter()
     with open_tree(worktree, ".", memory=server.facts) as view:
         search(view, text, 10, memory=server.lexical)

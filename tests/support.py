@@ -274,5 +274,5 @@ def accept_changes(store: str) -> None:
             data = Path(folder, file).read_bytes()
             step = checksums.PART if name == "facts.seal" else len(data) or 1
             sums = [crc32(data[at : at + step]) for at in range(0, max(1, len(data)), step)]
-            files[file] = checksums._settled(f"{folder}/{file}"), sums
+            files[file] = checksums._stable(f"{folder}/{file}"), sums
         checksums._write(f"{store}/{name}", held._replace(files=files))

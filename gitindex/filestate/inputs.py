@@ -234,7 +234,7 @@ class FileInputs:
     def _hash(self, paths: list[str]) -> dict[str, str | None]:
         """Return ids of the bytes on disk; a file with other line ends has the id that it has in git.
 
-        What other attributes convert is overlaid, and not asked for here.
+        What other attributes convert is overlaid, and not requested here.
         """
         oids: dict[str, str | None] = {}
         with ConfinedRoot(self.view.worktree.root) as disk:

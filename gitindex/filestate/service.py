@@ -277,7 +277,7 @@ def _refresh(seen: PacketInputs) -> dict[str, Any] | None:
             command = f"gitindex state --refresh {' '.join(map(_quoted, files))}"
             call = _call("file_states", files=[safe_text(path) for path in files], refresh=True)
             kinds = {edge.kind for path in files for edge in seen.states.causes(path)}
-            if kinds & {REFERENCE, TOOL}:  # the indexer must look again, no reader can
+            if kinds & {REFERENCE, TOOL}:  # the indexer must check again, no reader can
                 command, call = "gitindex semantic run", None
         case Freshness.DIRTY | Freshness.UNINDEXED:
             files, command = [seen.target.path], "gitindex wait"

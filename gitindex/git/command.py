@@ -312,7 +312,7 @@ def _parse_batch(output: bytes) -> tuple[int, dict[str, bytes]]:
             at += size + 1
             if at > len(output):
                 break  # cut short
-            if object_id(words[0].encode(), data, len(oid)) == oid:  # git does not look at that
+            if object_id(words[0].encode(), data, len(oid)) == oid:  # git does not check that
                 found[oid] = data
         count += 1
     return count, found

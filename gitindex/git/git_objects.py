@@ -246,7 +246,7 @@ class GitCommandRepository:
         return Head(None, self._empty)
 
     def _tree_of(self, commit: str) -> str:
-        """Parse the tree id of a commit: git would look for the tree, which may be missing."""
+        """Parse the tree id of a commit: git would read the tree, which may be missing."""
         line = _TREE_LINE.match(self.read(commit))
         if line is None:
             raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
@@ -280,7 +280,7 @@ class GitCommandRepository:
 
 
 def _verified(oid: str, found: ObjectInfo) -> ObjectInfo:
-    """Return an object that is what its id says: git does not look at that, for one in a pack."""
+    """Return an object that is what its id says: git does not check that for one in a pack."""
     if object_id(found.kind.encode(), found.data, len(oid)) != oid:
         raise ObjectMissing(f"object {oid} cannot be read: it is another one", "run `git fsck`")
     return found

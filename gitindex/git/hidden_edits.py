@@ -1,7 +1,7 @@
 """Files whose bytes on disk are not those of their blobs although `git status` calls them unchanged.
 
 Edits: `assume-unchanged` and `skip-worktree` hide them from git, and so does resetting a file's times
-to the old ones within the second in which git last looked: git compares seconds. Those files are few;
+to the old ones within the second in which git last read them: git compares seconds. Those files are few;
 they are hashed.
 
 Conversions: under a filter driver, an ident or an encoding, in force or removed since, the disk holds
@@ -48,7 +48,7 @@ MAX_BYTES = 4 << 20
 MAX_COMPARED = 2_000
 """Files that a reader compares with their blobs (about 60 ms); an answer that needs more is not exact."""
 MAX_FILTERED = 2_000
-"""Hidden files that git is asked to filter; further ones count as edited."""
+"""Hidden files that git filters; further ones count as edited."""
 PATHS_AT_ONCE = 200
 """Names in one command line: of the longest paths they take 800 kB of the system's 2 MB."""
 FEW = 64

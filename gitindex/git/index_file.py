@@ -132,13 +132,13 @@ class UncheckedEntry(NamedTuple):
     path: bytes
     mode: int
     oid: str
-    times: tuple[int, int]  # of change and modification, in nanoseconds, when git last looked
-    covered: bool  # git was told not to look
+    times: tuple[int, int]  # of change and modification, in nanoseconds, when git last read it
+    covered: bool  # assume-unchanged or skip-worktree
     may_miss: bool  # a sparse checkout may omit it
 
 
 class ComparedEntry(NamedTuple):
-    """An entry of git's index with the stat data that its file had when git last looked."""
+    """An entry of git's index with the stat data that its file had when git last read it."""
 
     path: bytes
     oid: str
@@ -215,7 +215,7 @@ def _unchecked(data: bytes, count: int, id_bytes: int) -> tuple[list[UncheckedEn
 def _odd_entries(
     data: bytes, count: int, id_bytes: int, known: frozenset[bytes] | None = None
 ) -> tuple[list[int], int]:
-    """Return where entries begin that need a closer look, and the end of all entries.
+    """Return where entries begin that need a closer check, and the end of all entries.
 
     Those with special flags or two different times; if pairs of size and id are `known`, those with
     another pair.

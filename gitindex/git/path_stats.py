@@ -1,4 +1,4 @@
-"""The stat data of many paths at once, packed so that two looks compare as bytes."""
+"""The stat data of many paths at once, packed so that two snapshots compare as bytes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _THREADS = min(MAX_THREADS, os.cpu_count() or 1)
 
 
 def is_worth_while(paths: bytes) -> bool:
-    """Is reading the stat data of so many paths cheaper than a look by git?"""
+    """Is reading the stat data of so many paths cheaper than `git status`?"""
     return _compiled is not None or paths.count(b"\0") <= MOST_IN_PYTHON
 
 
@@ -120,7 +120,7 @@ class PendingStats:
     """
 
     def __init__(self, root: str, paths: bytes, follow: bool = False) -> None:
-        self._asked = root, paths, follow
+        self._arguments = root, paths, follow
         self._job: object | None = None
         if _compiled is not None:
             self._job = _compiled.start_stats(os.fsencode(root), paths, follow, _THREADS)
@@ -128,7 +128,7 @@ class PendingStats:
     def result(self) -> bytes:
         """Return one record per path."""
         if _compiled is None or self._job is None:
-            return python_stats(*self._asked)
+            return python_stats(*self._arguments)
         found: bytes = _compiled.end_stats(self._job)
         return found
 

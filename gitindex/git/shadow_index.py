@@ -55,7 +55,7 @@ def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
 
 
 def write_unread(path: str, data: bytes) -> None:
-    """Replace a file that `was_read` is asked about: its times are so old that any access is later."""
+    """Replace a file whose reads `was_read` reports: its times are so old that any access is later."""
     write_atomic(path, data, durable=False)
     os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
 
@@ -115,7 +115,7 @@ class ShadowRecord(NamedTuple):
     id_bytes: int
     digest: str  # of the entries of that index
     doubtful: int  # files that git reads again with that index: changed in its second, or unseen
-    unsure: int  # files that git reads again with the copy: changed since it looked at all of them
+    unsure: int  # files that git reads again with the copy: changed since it checked all of them
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
@@ -204,12 +204,12 @@ def copy_of(worktree: Worktree) -> str:
 LEAST_BYTES = 1 << 15
 """Size of an index below which git is fast without a copy."""
 MAX_CHANGES = 128
-"""Entries that may come into a copy before git looks at all files again: it reads these at every look."""
+"""Entries that may come into a copy before git checks all files again: it reads these every time."""
 MAX_NAMES = 32_000
 """Bytes of their names: they must fit into a pipe."""
-UNASKED_BYTES = 3 << 19
-"""Size of an index up to which the copy is always kept, so that `status` costs the same whoever asked
-last: that takes at most about 50 ms. Above it, an update waits until somebody has asked."""
+ALWAYS_KEPT_BYTES = 3 << 19
+"""Size of an index up to which the copy is always kept, so that `status` costs the same whoever ran it
+last: that takes at most about 50 ms. Above it, an update waits for a reader."""
 
 
 def keep_shadow_index(worktree: Worktree) -> None:
@@ -224,7 +224,7 @@ def is_due(worktree: Worktree) -> bool:
     """Is the copy missing or out of date, and worth its cost?"""
     if not is_large(worktree):
         return False
-    if _index_size(worktree) > UNASKED_BYTES and not _is_asked_for(worktree):
+    if _index_size(worktree) > ALWAYS_KEPT_BYTES and not _is_requested(worktree):
         return False
     note = read_note(worktree, read_unnoticed)
     is_current = note is not None and has_checksum(worktree, note)
@@ -234,7 +234,7 @@ def is_due(worktree: Worktree) -> bool:
 def update_shadow_index(worktree: Worktree, note: ShadowRecord) -> bool:
     """Give the copy the entries of the current index. False if that is not possible.
 
-    The changed entries come without stat data, so git reads these files at every look; all others
+    The changed entries come without stat data, so git reads these files every time; all others
     are as safe as before, because the copy keeps its time.
     """
     data, _ = _read_index(worktree)
@@ -267,7 +267,7 @@ def update_shadow_index(worktree: Worktree, note: ShadowRecord) -> bool:
 
 
 def refresh_shadow_index(worktree: Worktree) -> None:
-    """Make a copy of the current index for later readers; git looks at all files."""
+    """Make a copy of the current index for later readers; git checks all files."""
     note = read_note(worktree)
     if note is not None and has_checksum(worktree, note):
         return
@@ -320,8 +320,8 @@ def _index_size(worktree: Worktree) -> int:
         return 0
 
 
-def _is_asked_for(worktree: Worktree) -> bool:
-    """Has a reader looked for the copy since the last one was made? A new one costs git a look at all
+def _is_requested(worktree: Worktree) -> bool:
+    """Has a reader looked for the copy since the last one was made? A new one costs git a check of all
     files, an update a tenth of it.
 
     The first copy of the main worktree is made at once; of others, of which there may be many, when

@@ -152,7 +152,7 @@ class CachedProbe:
         return self._ask_git(lambda: _renewed(self.worktree, known, pending, snapshot))
 
     def _ask_git(self, renew: Callable[[], KnownTree | None] | None) -> HeadState:
-        """Let git look, after the stat data was read by which later answers are compared with it."""
+        """Run git, after the stat data was read by which later answers are compared with it."""
         with self._status.lock:
             base = (renew() if renew else None) or self._listed()
             state = WorktreeProbe.start(self.worktree, EditScope.ALL).result()

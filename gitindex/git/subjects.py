@@ -30,7 +30,7 @@ def parents_may_differ(worktree: Worktree) -> bool:
 
 
 def read_commit(repository: Repository, oid: str, with_paths: bool = True) -> CommitMessage | None:
-    """Return a commit as `git log` has it; None if git itself should be asked.
+    """Return a commit as `git log` has it; None if git itself has to read it.
 
     Only where `parents_may_differ` is false.
     """

@@ -1,4 +1,4 @@
-"""Every file and folder that `git status` of a worktree depends on: what a later look compares.
+"""Every file and folder that `git status` of a worktree depends on: what a later probe compares.
 
 Tracked files, all folders in which git looks for new files, the files with ignore rules and
 attributes, git's index, configuration. If the stat data of all of them is the same as before,
@@ -96,7 +96,7 @@ def read_tracked(worktree: Worktree) -> tuple[bytes, frozenset[bytes]] | None:
 
 
 def has_same_folders(worktree: Worktree, files: ComparedPaths, folder: bytes) -> bool:
-    """Does a folder hold nothing new that git would look into, and no new rules?"""
+    """Does a folder hold nothing new that git would list, and no new rules?"""
     listed = _list_folder(os.fsencode(worktree.root), folder)
     new = {path for path in listed.folders if path not in files.known}.union(listed.rules)
     is_repository = listed.nested and folder not in files.known
@@ -126,7 +126,7 @@ def _list_folder(root: bytes, folder: bytes) -> _ListedFolder:
                 elif entry.name in RULES:
                     rules.append(above + entry.name)
     except OSError:
-        pass  # its stat data is compared: git will look if that changes
+        pass  # its stat data is compared: git reads it if that changes
     return _ListedFolder(folders, rules, nested)
 
 
@@ -136,7 +136,7 @@ def joined(paths: Iterable[bytes]) -> bytes:
 
 
 class _FolderWalk:
-    """Lists all folders that git looks into; each has its stat data taken before it is listed."""
+    """Lists all folders that git lists; each has its stat data taken before it is listed."""
 
     def __init__(
         self, worktree: Worktree, tracked: frozenset[bytes], submodules: frozenset[bytes]

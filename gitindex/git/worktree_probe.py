@@ -38,7 +38,7 @@ class HeadState(NamedTuple):
     converted: tuple[bytes, ...] = ()  # unchanged for git, but other bytes than the blob's
     tree: str = ""
     branch: str | None = None  # None: detached
-    scope: EditScope = EditScope.ALL  # which edits were looked for
+    scope: EditScope = EditScope.ALL  # which edits were searched for
     unchecked: int = 0  # tracked files that may differ and were not compared
     age_ms: int = 0  # since the work tree was compared; 0: for this question
 

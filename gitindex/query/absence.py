@@ -234,7 +234,7 @@ def partition(finder: Finder, targets: Collection[Definition], name: str = "") -
 
 
 def partition_target(finder: Finder, target: ReferenceTarget, found: Found) -> Partition:
-    """Return the partition of what was asked for: definitions, a local variable, or a name."""
+    """Return the partition of a target: definitions, a local variable, or a name."""
     declared = {(d.path, d.line, d.column) for d in target.declared}
     found = found._replace(defined=found.defined | declared)
     local = target if target.local else None

@@ -335,11 +335,11 @@ def _search_words(
             folded = text.casefold()
             path = safe_text(document.path).casefold()
             if all(word in folded or word in path for word in words):
-                found.append(_look(document, text, folded, words))
+                found.append(_best_lines(document, text, folded, words))
     return found
 
 
-def _look(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
+def _best_lines(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
     """Return the first line with most of the words; words in path or topics raise the score."""
     scores = [sum(word in line for word in words) for line in folded.split("\n")]
     best = max(scores)

@@ -31,7 +31,7 @@ class NearName(NamedTuple):
 
 
 class NameMemory:
-    """The names of all published definitions as one text, for a process that is asked often."""
+    """The names of all published definitions as one text, for a process that answers many queries."""
 
     def __init__(self) -> None:
         self._key: tuple[str, int, int] = ("", 0, 0)

@@ -86,7 +86,7 @@ def list_symbols(
 ) -> SymbolsAnswer:
     """Return definitions of the tree: exact names first, then other case, then similar ones.
 
-    `memory`: kept by a process that is asked often.
+    `memory`: kept by a process that answers many queries.
     """
     limit = min(query.limit, MAX_LIMIT)
     if query.name and query.exact:
@@ -264,7 +264,7 @@ def _find_names(
 def _find(
     view: TreeView, query: SymbolQuery, limit: int, same: list[str] | None = None
 ) -> list[PlacedSymbol]:
-    """Return definitions; `same`: the names that equal the wanted one but for case, if known."""
+    """Return definitions; `same`: the names that equal the query's but for case, if known."""
     if same is not None:
         return _find_names(view, query, same, limit) if same else []
     conditions, values = _limits(query)

@@ -1,4 +1,4 @@
-"""Where a question is asked: the worktree, the tree, what a long process remembers, who waits."""
+"""The context of a question: the worktree, the tree, what a long process remembers, who waits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Memories(NamedTuple):
-    """What a process that is asked often keeps between questions."""
+    """What a process that answers many keeps between questions."""
 
     facts: FactsMemory | None = None
     lexical: SearchMemory | None = None
@@ -76,7 +76,7 @@ class Here:
         return nullcontext()
 
     def progress(self, _title: str) -> AbstractContextManager[Report]:
-        """Return a function that is told phase and percentage."""
+        """Return a callback for phase and percentage."""
         return nullcontext(_no_report)
 
     def inside(self, file: str) -> str:
@@ -102,7 +102,7 @@ class Here:
 
     @contextmanager
     def tree(self) -> Iterator[TreeView]:
-        """Open the tree that is asked for."""
+        """Open the requested tree."""
         from gitindex.view.tree import open_tree
 
         worktree, facts = self.worktree, self.memories.facts

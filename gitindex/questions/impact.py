@@ -107,7 +107,7 @@ def code(answer: Any, _params: Params) -> int:
 
 
 def text(answer: Any, ink: Ink) -> Lines:
-    """Yield the kind of answer that was asked for."""
+    """Yield the requested kind of answer."""
     if "dangling" in answer:
         return _dangling_text(answer, ink)
     return _tests_text(answer, ink) if "ranked" in answer else _impact_text(answer, ink)
@@ -159,7 +159,7 @@ def _tests_text(answer: Answer, ink: Ink) -> Lines:
 
 
 def _impact_text(answer: Answer, ink: Ink) -> Lines:
-    """Yield code first, file by file; keys of data files and headings only if asked for."""
+    """Yield code first, file by file; keys of data files and headings only on request."""
     from gitindex.languages.syntax.kinds import DATA_KINDS
 
     changed = answer["changedSymbols"]

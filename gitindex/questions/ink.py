@@ -114,7 +114,7 @@ def _possible(answer: Mapping[str, Any], ink: Ink) -> Iterator[str]:
 
 
 def last_name(symbol: str) -> str:
-    """Return the plain name of FILE#NAME or CLASS.NAME: what other repositories are asked for."""
+    """Return the plain name of FILE#NAME or CLASS.NAME: the query to other repositories."""
     return symbol.rpartition("#")[2].rpartition(".")[2]
 
 

@@ -42,7 +42,7 @@ def add_linked(question: Question, here: Here, params: Params, answer: Answer) -
 
 
 class _Home:
-    """One question here, to be asked in other repositories."""
+    """One question here, to be sent to other repositories."""
 
     def __init__(
         self, question: Question, here: Here, params: Params, answer: Answer, tree: LinkedTree
@@ -74,7 +74,7 @@ class _Home:
             if self._kind == "references":
                 answer = self._crossing(other, root, tag)
             else:
-                answer = self._asked_there(root, tag)
+                answer = self._answer_there(root, tag)
         return answer | ({"tag": tag} if tag else {})
 
     def _crossing(self, other: LinkedTree, root: str, tag: str) -> Answer:
@@ -109,7 +109,7 @@ class _Home:
         }
         return {"definitions": [*used.values()][: self._limit]}
 
-    def _asked_there(self, root: str, tag: str) -> Answer:
+    def _answer_there(self, root: str, tag: str) -> Answer:
         from gitindex.questions.here import Here
         from gitindex.view.tree import TreeChoice
 
@@ -138,7 +138,7 @@ def has_linked(question: Question, answer: Mapping[str, Any]) -> bool:
 
 
 def linked_lines(question: Question, answer: Mapping[str, Any], ink: Ink) -> Iterator[str]:
-    """Yield what each linked repository has, its freshness, or why it was not asked."""
+    """Yield what each linked repository has, its freshness, or why it was not queried."""
     for row in answer.get("linked", ()):
         if "message" in row:
             yield Note(row["message"])

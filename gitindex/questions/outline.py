@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 SECONDS = 2.0
-"""Time limit for counting the callers of a file; the rest is counted where it is asked for."""
+"""Time limit for counting the callers of a file; the rest is counted on request."""
 
 
 def ask(here: Here, params: Params) -> SymbolsAnswer:

@@ -36,7 +36,7 @@ def code(answer: SliceAnswer, _params: Params) -> int:
 
 
 def text(answer: SliceAnswer, ink: Ink) -> Lines:
-    """Yield the lines of the slice, the one that was asked about marked."""
+    """Yield the lines of the slice, the queried one marked."""
     if answer["status"] != "ok":
         raise GitIndexError(answer["message"], code=Exit(code(answer, {})))
     name = safe_text(f"{answer['function']['name']} ({answer['source']})")

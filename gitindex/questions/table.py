@@ -1,6 +1,6 @@
 """What the doors are made from: parameters, questions and commands as plain data.
 
-Imports nothing that costs a prompt time; the engines are imported where a question is asked.
+Imports nothing that costs a prompt time; the engines are imported where a question runs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Param(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Something that is asked of the index: one file of this package, one row of every door."""
+    """A question to the index: one file of this package, one row of every door."""
 
     name: str  # on the command line; the file is named after it
     about: str  # its first sentence is the summary
@@ -84,10 +84,10 @@ class Question(NamedTuple):
     group: str = "Explore"  # of `gitindex help --all`; empty: not on the command line
     found: str = ""  # fields of an answer; exit code 1 if all of them are empty
     code: Callable[[Any, Params], int] | None = None  # where `found` is not enough
-    trees: str = "at staged"  # other trees than the disk that it can be asked of, and "strict"
+    trees: str = "at staged"  # other trees than the disk that it accepts, and "strict"
     probes: bool = False  # git probes the work tree while the engine is imported
     short_repo: bool = True  # is -C the folder, or has it another meaning?
-    team: Callable[[Any, Params], tuple[str, list[Any]]] | None = None  # what a team is asked
+    team: Callable[[Any, Params], tuple[str, list[Any]]] | None = None  # its query to a team server
     tool: str = ""  # its name over MCP; empty: not over MCP
     tells: str = ""  # its description there
     listed: bool = False  # among the tools that are listed by default

@@ -78,7 +78,7 @@ class _Walk:
     ) -> None:
         self._worktree, self._repo, self._history = worktree, repository, history
         self._extractor, self._report = extractor, report
-        self._stored = history.held_blobs()
+        self._stored = history.stored_blobs()
         self._extracted = 0
 
     def run(self) -> HistoryRun:

@@ -27,7 +27,7 @@ from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, remove_tree
 from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Report
 from gitindex.store import decisions, mapping
-from gitindex.store.checksums import SEALS, LogLock, renew
+from gitindex.store.checksums import CHECKSUM_FILES, LogLock, renew
 
 ROOT = "root"
 """Beside a marker that waits: the root of its worktree."""
@@ -139,7 +139,7 @@ def _exchange_files(store: str, building: str) -> None:
     if os.path.isdir(f"{building}/lexical"):
         _remove_folder(store, "lexical")
         os.rename(f"{building}/lexical", f"{store}/lexical")
-    for name in SEALS:
+    for name in CHECKSUM_FILES:
         with suppress(FileNotFoundError):
             os.replace(f"{building}/{name}", f"{store}/{name}")
     for suffix in ("-wal", "-shm"):

@@ -26,7 +26,13 @@ from gitindex.git.interface import Repository
 from gitindex.refresh.public_files import prepare_store, refuse_older_writer
 from gitindex.refresh.queue import RefreshJobService, unfinished
 from gitindex.store import history, mapping
-from gitindex.store.checksums import META, SEALS, CheckLevel, complete_checksums, damage_of_store
+from gitindex.store.checksums import (
+    CHECKSUM_FILES,
+    META,
+    CheckLevel,
+    complete_checksums,
+    damage_of_store,
+)
 from gitindex.store.connection import Database, WriterDatabase, open_reader, open_writer
 from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
 from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
@@ -189,7 +195,7 @@ def wipe_store(
     data = tuple(database + suffix for suffix in ("", "-wal", "-shm"))
     try:
         remove_tree("published", store)
-        for name in (*data, *SEALS, *files):
+        for name in (*data, *CHECKSUM_FILES, *files):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=store)
         for name in (os.path.basename(worktree.lexical), *folders):

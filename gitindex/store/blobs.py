@@ -303,7 +303,7 @@ class BlobTable:
         for _, facts in blobs:
             names.update(facts.postings.counts)
             names.update(map(_FIRST, facts.symbols))
-        unknown = sorted(names.difference(self._names))  # `-` would look at every name in the cache
+        unknown = sorted(names.difference(self._names))  # `-` would visit every name in the cache
         first = self._next_id("names")
         cached = first == self._all_known
         for at in range(0, 0 if cached else len(unknown), CHUNK):

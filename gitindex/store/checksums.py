@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Self
 
-SEALS = ("facts.seal", "lexical.seal")
+CHECKSUM_FILES = ("facts.seal", "lexical.seal")
 PART = 1 << 16
 """Bytes of the database under one checksum: a publish reads each part that it wrote into again, so
 larger ones cost more than their number of checksums saves."""
@@ -156,12 +156,12 @@ def log_tag(half: Half) -> int:
 def log_size(path: str, half: Half) -> int:
     """Return a number that only grows while the database file stays in this state.
 
-    It is the size of its log; one begun in this state, in place of one that was moved, counts as longer.
+    It is the size of its log; one started in this state, in place of one that was moved, counts as longer.
     """
     with Suppress(FileNotFoundError):
         size = os.stat(
             f"{path}-wal"
-        ).st_size  # first: a log begun after it is shorter, and no cut one
+        ).st_size  # first: a log started after it is shorter, and no cut one
         return size + (_tag_in_log(path) == log_tag(half)) * _BEGUN
     return 0
 
@@ -308,7 +308,7 @@ class DatabaseChecksums(LogLock):
         fd = _descriptor(self._path)
         for part in sorted(part for part in parts if part < len(sums)):
             sums[part] = crc32(os.pread(fd, PART, part * PART))
-        files = {"facts.db": (_settled(self._path), sums)}
+        files = {"facts.db": (_stable(self._path), sums)}
         half = listed.half
         if pages or files != listed.files or half.id == UNKNOWN:  # an empty log changes nothing
             half = half.following()
@@ -353,18 +353,18 @@ class LexicalChecksums:
             data = file.read()
         if name != META and not footer_fits(data):
             raise BrokenFooter
-        return _settled(path), [crc32(data)]
+        return _stable(path), [crc32(data)]
 
 
 def renew(store: str) -> None:
     """Update the identities of files whose bytes are as written: a rename changes times."""
     for name, folder, wrong in (
-        (SEALS[0], store, database_damage(store, CheckLevel.FULL)),
-        (SEALS[1], os.path.join(store, "lexical"), lexical_damage(store, CheckLevel.FULL)),
+        (CHECKSUM_FILES[0], store, database_damage(store, CheckLevel.FULL)),
+        (CHECKSUM_FILES[1], os.path.join(store, "lexical"), lexical_damage(store, CheckLevel.FULL)),
     ):
         listed = _read(f"{store}/{name}")
         if isinstance(listed, Checksums) and not wrong:
-            files = {f: (_settled(f"{folder}/{f}"), sums) for f, (_, sums) in listed.files.items()}
+            files = {f: (_stable(f"{folder}/{f}"), sums) for f, (_, sums) in listed.files.items()}
             _write(f"{store}/{name}", listed._replace(files=files))
 
 
@@ -539,7 +539,7 @@ def _identity(path: str) -> FileIdentity:
     return FileIdentity(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _settled(path: str) -> FileIdentity:
+def _stable(path: str) -> FileIdentity:
     """Return the identity, once any later change is sure to alter it."""
     while 0 <= _age(path) < TICK_SECONDS:
         time.sleep(TICK_SECONDS / 4)

@@ -71,7 +71,7 @@ def read_coverage(data: bytes) -> Iterator[CoverageData | None]:
 
 
 def _open(connection: Connection) -> CoverageData | None:
-    """Nothing of the schema is run: only plain tables with plain columns are asked."""
+    """Nothing of the schema is run: only plain tables with plain columns are read."""
     try:
         if not all(_is_plain(connection, name) for name in _TABLES):
             return None

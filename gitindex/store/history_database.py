@@ -131,7 +131,7 @@ class HistoryDatabase:
             self._db.rows("UPDATE spans SET last=? WHERE last >= ?", NOW, number)
             self._db.rows("DELETE FROM commits WHERE number > ?", number)
 
-    def held_blobs(self) -> dict[FactsKey, int]:
+    def stored_blobs(self) -> dict[FactsKey, int]:
         rows = self._db.rows("SELECT oid, extractor, id FROM blobs")
         return {FactsKey(oid.hex(), extractor): number for oid, extractor, number in rows}
 

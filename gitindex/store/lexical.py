@@ -92,7 +92,7 @@ def share_arenas() -> None:
     """Let the threads of all writers of this process share two of malloc's arenas.
 
     Every writer starts threads of its own. glibc gives them up to eight arenas per core, and each
-    keeps what was freed in it: a process that refreshed a hundred times held 190 MB of nothing.
+    keeps what was freed in it: a process that refreshed a hundred times kept 190 MB of nothing.
     """
     _set_malloc(_ARENA_MAX, 2)
 
@@ -329,7 +329,7 @@ class LexicalMemory:
     def __init__(self, checked: bool = True) -> None:
         """`checked`: not for the writer, whose files change under its hands."""
         self._checked = checked
-        self._held: tuple[tuple[str, bytes], LexicalReader] | None = None
+        self._opened: tuple[tuple[str, bytes], LexicalReader] | None = None
 
     def reader(self, path: str) -> LexicalReader:
         """Return a reader of the last commit; CorruptStore if one of its files was changed."""
@@ -338,9 +338,9 @@ class LexicalMemory:
             return LexicalReader(path)
         if self._checked and (wrong := lexical_damage(os.path.dirname(path), CheckLevel.CACHED)):
             raise CorruptStore(f"the store is damaged: {wrong}", "run `gitindex index`")
-        if self._held is None or self._held[0] != (path, listed):
-            self._held = ((path, listed), LexicalReader(path))
-        return self._held[1]
+        if self._opened is None or self._opened[0] != (path, listed):
+            self._opened = ((path, listed), LexicalReader(path))
+        return self._opened[1]
 
 
 _SHARED = LexicalMemory()

@@ -11,7 +11,7 @@ TABLE = "name_blobs"
 CHUNK = 400
 """Maximum number of values bound in one statement."""
 PAIRS_AT_ONCE = 1 << 19
-"""Pairs of name and blob that are held in memory to build the table: some 60 MB."""
+"""Pairs of name and blob that are kept in memory to build the table: some 60 MB."""
 
 _MADE_LATER = {TABLE, "symbols_by_name"}
 DROP_NAME_INDEXES = [f"DROP TABLE IF EXISTS {TABLE}", "DROP INDEX IF EXISTS symbols_by_name"]

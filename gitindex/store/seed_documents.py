@@ -73,7 +73,7 @@ def query_index(
     date_to: str | None = None,
 ) -> list[str]:
     """Return the paths of documents with all of the tags and a day within the bounds, sorted."""
-    topics_asked = {same_topic(tag) for tag in tags or ()}
+    required = {same_topic(tag) for tag in tags or ()}
     conditions, values = ["1"], list[str]()
     for bound, sign in ((date_from, ">="), (date_to, "<=")):
         if bound:
@@ -82,15 +82,13 @@ def query_index(
                 raise GitIndexError(f"not a date: {shown}", "write it as YYYY-MM-DD", Exit.USAGE)
             conditions.append(f"created_at<>'' AND substr(created_at, 1, 10){sign}?")
             values.append(bound)
-    for tag in sorted(topics_asked):
+    for tag in sorted(required):
         condition, value = _narrowing(conn, tag)
         conditions.append(condition)
         values += value
     where = " AND ".join(conditions)
     rows = conn.execute(f"SELECT path, topics FROM entities WHERE {where} ORDER BY path", values)
-    return [
-        path for path, topics in rows if topics_asked <= set(map(same_topic, json.loads(topics)))
-    ]
+    return [path for path, topics in rows if required <= set(map(same_topic, json.loads(topics)))]
 
 
 def reconcile(conn: Connection, entities_root: str | Path) -> int:

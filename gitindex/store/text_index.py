@@ -2,7 +2,7 @@
 each. Candidates only, never answers.
 
 A question is a few fragments of words. The list is scanned for the words that contain them, and Tantivy
-is asked for the blobs of these words. The list only grows: a word of no blob costs a few bytes.
+is queried for the blobs of these words. The list only grows: a word of no blob costs a few bytes.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ FALLBACK = "LOCAL_FALLBACK"
 def live_paths(
     worktree: Worktree, select: Callable[[bytes], bool], also: Container[SkipReason] = ()
 ) -> list[bytes]:
-    """Return the wanted tracked and new paths that the policy in git's index does not skip."""
+    """Return the selected tracked and new paths that the policy in git's index does not skip."""
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
     entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
     rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))

@@ -57,7 +57,7 @@ class OverlaidFile(NamedTuple):
 class Overlay(NamedTuple):
     """The paths that replace parts of the published mapping, and their digest."""
 
-    tree: str  # the base tree, or the tree asked for
+    tree: str  # the base tree, or the requested tree
     commit: str | None
     source: str  # `source` label of overlaid paths
     files: dict[bytes, OverlaidFile | None]  # None: deleted

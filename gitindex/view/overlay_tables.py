@@ -47,7 +47,7 @@ _BASE = (
     " 'index@{tree}' AS source FROM files f JOIN paths p ON p.id=f.path_id"
     " WHERE f.worktree_id={worktree}{hidden})"
 )
-_LAID = "(SELECT path, oid, mode, blob_id, skip, source FROM temp.laid_files WHERE stored={stored})"
+_ROWS = "(SELECT path, oid, mode, blob_id, skip, source FROM temp.laid_files WHERE stored={stored})"
 
 
 class FactsMemory:
@@ -55,7 +55,7 @@ class FactsMemory:
 
     def __init__(self, limit: int = 2_000) -> None:
         self._limit = limit
-        self._held: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
+        self._kept: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
         self._extractor: Extractor | None = None
         self._texts: OrderedDict[str, bytes] = OrderedDict()
         self._text_bytes = 0
@@ -74,21 +74,21 @@ class FactsMemory:
             self._text_bytes -= len(self._texts.popitem(last=False)[1])
 
     @cached_property
-    def looks(self) -> StatusCache:
-        """The looks at work trees that are remembered; made for a process that asks often."""
+    def status_cache(self) -> StatusCache:
+        """The remembered states of work trees; made for a process that asks often."""
         from gitindex.git.status_cache import StatusCache
 
         return StatusCache()
 
     def get(self, key: FactsKey) -> BlobFacts | None:
         """Return the facts of `key` if they are remembered."""
-        return self._held.get(key)
+        return self._kept.get(key)
 
     def put(self, key: FactsKey, facts: BlobFacts) -> None:
         """Remember facts; the oldest are dropped beyond the limit."""
-        self._held[key] = facts
-        if len(self._held) > self._limit:
-            self._held.popitem(last=False)
+        self._kept[key] = facts
+        if len(self._kept) > self._limit:
+            self._kept.popitem(last=False)
 
     @contextmanager
     def workers(self, blobs: int) -> Iterator[Extractor]:
@@ -105,7 +105,7 @@ class FactsMemory:
         yield self.kept_workers()
 
     def kept_workers(self) -> Extractor:
-        """Return the extractor that lives as long as this memory; its children start when asked."""
+        """Return the extractor that lives as long as this memory; its children start on demand."""
         from gitindex.extract.pool import Extractor
 
         if self._extractor is None:
@@ -183,7 +183,7 @@ class OverlayTables:
         hidden = " AND f.path_id NOT IN (SELECT path_id FROM temp.laid_hidden)"
         self._parts = [
             self._part("", self._base(hidden)),
-            self._part("", _LAID.format(stored=1)),
+            self._part("", _ROWS.format(stored=1)),
         ]
         if any(file.skip is not None for file in files) or self._waiting:
             for name in TABLES:
@@ -191,7 +191,7 @@ class OverlayTables:
             self._db.run("CREATE UNIQUE INDEX temp.laid_order ON laid_symbols (blob_id, ordinal)")
             self._db.run(_FIRST_BLOB, FIRST_ID, b"", *("",) * 4, *(0,) * 2, *("",) * 2, 0)
             self._db.run("INSERT INTO temp.laid_names VALUES (?,?)", FIRST_ID, "")
-            self._parts.append(self._part(f"temp.{PREFIX}", _LAID.format(stored=0)))
+            self._parts.append(self._part(f"temp.{PREFIX}", _ROWS.format(stored=0)))
 
     def _add_files(self, files: list[OverlaidFile]) -> None:
         """Insert the overlaid paths; those whose blob has no facts yet wait for them."""

@@ -142,7 +142,7 @@ class TreeView:
         self._tables.ensure_facts(words, paths)
 
     def lacks_facts(self) -> bool:
-        """Return whether edited files were asked for and have no facts: the budget is used up."""
+        """Return whether edited files were requested and have no facts: the budget is used up."""
         return bool(self._tables.without_facts)
 
     def facts(self, key: FactsKey) -> BlobFacts | None:
@@ -215,11 +215,11 @@ class TreeView:
         return f"index@{self.overlay.tree}"
 
     def _freshness(self) -> FreshnessFields:
-        """Return the index's own freshness; a tree asked for by name has a state of its own."""
+        """Return the index's own freshness; a tree requested by name has a state of its own."""
         overlay = self.overlay
         differs = len(overlay.files) + len(overlay.left_out)
         hidden = len(overlay.left_out) + len(self._tables.without_facts)
-        other = overlay.source == self.source()  # a commit asked for by name
+        other = overlay.source == self.source()  # a commit requested by name
         state = verdict(self.served).freshness
         if other:
             state = FreshnessState.STALE if hidden else FreshnessState.FRESH
@@ -251,7 +251,7 @@ class TreeView:
         return {**fields, "footprint": footprint} if footprint else fields
 
     def _footprint(self) -> dict[str, Any] | None:
-        """Return what the answer was made from; of a tree asked for by its name nothing can change."""
+        """Return what the answer was made from; of a tree requested by its name nothing can change."""
         if self.overlay.source == self.source():
             return {"named": True}
         if self.overlay.source != WORKTREE or self.overlay.left_out:
@@ -298,7 +298,7 @@ def open_tree(
     started_probe: Probe | None = None,
     buffers: Mapping[bytes, bytes] | None = None,
 ) -> Iterator[TreeView]:
-    """Open the tree that is asked for. Raises GateClosed if the gate is closed.
+    """Open the requested tree. Raises GateClosed if the gate is closed.
 
     `started_probe` is a running probe of the work tree, new files included. `buffers` maps paths to unsaved
     texts of an editor, which replace the files on disk.
@@ -307,7 +307,7 @@ def open_tree(
     committed = ask.at or ask.staged or ask.merged
     scope = EditScope.NONE if committed else EditScope.ALL
     if started_probe is None and memory is not None and not committed:
-        started_probe = memory.looks.start(worktree)
+        started_probe = memory.status_cache.start(worktree)
     with open_snapshot(worktree, path, ask.strict, scope, started_probe) as served:
         if ask.at:
             overlay = overlay_at(served, ask.at)

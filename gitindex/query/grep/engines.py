@@ -24,7 +24,7 @@ FEW_FILES = 160
 FIRST_FILES = 256
 """Size of the first portion: a common pattern fills its limit there or soon after."""
 SPARE = 2
-"""Factor of wanted lines up to which reading all is cheaper than a second pass over the files."""
+"""Factor of requested lines up to which reading all is cheaper than a second pass over the files."""
 MANY_FILES = 512
 """Up to this many files, ripgrep runs once, whatever the limit is."""
 OPTIONS = (
@@ -80,7 +80,7 @@ def _hits(run: RipgrepRun, paths: list[bytes], want: LineLimits, stepwise: bool)
 
 
 def _is_common(listed: list[FileHits], share: float, want: LineLimits) -> bool:
-    """Return whether all files, if like these, would have many more lines than wanted."""
+    """Return whether all files, if like these, would have many more lines than requested."""
     return sum(hits.lines for hits in listed) > SPARE * want.enough * share
 
 

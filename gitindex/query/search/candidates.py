@@ -31,7 +31,7 @@ from gitindex.query.search.query_text import (
     path_matches,
     whole_terms,
 )
-from gitindex.query.search.ranking import KINDS, Rarity, asked_terms, bm25, kinds_of, size_of
+from gitindex.query.search.ranking import KINDS, Rarity, bm25, kinds_of, query_terms, size_of
 from gitindex.query.search.snippets import count_terms, defines, holds_phrases
 from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
@@ -57,7 +57,7 @@ MAX_EDITED = 2_000
 """Overlaid texts without an index entry that one answer reads."""
 MAX_HITS = 20_000
 TEXT_AT = Candidate._fields.index("text")
-MAX_UNASKED = 1_000
+MAX_FILTERED = 1_000
 """Files to choose from if the query has only filters."""
 
 
@@ -78,8 +78,8 @@ class Collector:
         phrases = query.phrases if query.must_hold else ()
         self._must = whole_terms((*query.filters.must, *phrases))
         self._exclude = whole_terms(query.filters.exclude)
-        self._terms = [term for term, _ in asked_terms(query)]
-        self._asked = LexicalQuery(asked_terms(query), self._must, self._exclude)
+        self._terms = [term for term, _ in query_terms(query)]
+        self._match = LexicalQuery(query_terms(query), self._must, self._exclude)
         frequencies = self._reader.frequencies(self._terms)
         self.own = memory.repository_words(view)
         """Words of the repository's name."""
@@ -90,7 +90,7 @@ class Collector:
     def collect(self) -> list[Candidate]:
         """Return the candidates, with their score in the lexical index."""
         if not self._terms and not self._must:
-            return list(self._unasked())
+            return list(self._filtered())
         found, scores = self._lexical(TEXT_HITS)
         if not self._query.must_hold:
             found = self._code_first(found, scores)
@@ -113,14 +113,14 @@ class Collector:
 
     def _scores_of(self, keys: set[FactsKey]) -> dict[FactsKey, float]:
         """Return the scores of some blobs by text."""
-        hits = self._reader.search(LexicalQuery(self._asked.terms), len(keys), keys) if keys else ()
+        hits = self._reader.search(LexicalQuery(self._match.terms), len(keys), keys) if keys else ()
         return {hit.key: hit.score for hit in hits}
 
     def _lexical(self, count: int) -> tuple[list[Candidate], dict[FactsKey, float]]:
         """Search the text, asking for more until enough hits are live: all commits' blobs match."""
         limit = count
         while True:
-            hits = self._reader.search(self._asked, limit)
+            hits = self._reader.search(self._match, limit)
             live = self._allowed_paths(self._files.with_keys([hit.key for hit in hits]))
             if len(live) >= count or len(hits) < limit or limit >= MAX_HITS:
                 return live, {hit.key: hit.score for hit in hits}
@@ -209,11 +209,11 @@ class Collector:
         self._meant.update(paths)
         return self._allowed_paths(self._files.at(paths))
 
-    def _unasked(self) -> Iterator[Candidate]:
+    def _filtered(self) -> Iterator[Candidate]:
         """Yield every file that passes the filters, in path order, for a query of filters only."""
         if not self._query.is_empty:
             rows = self._view.rows(f"SELECT {COLUMNS}{BY_PATH}")
-            allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_UNASKED]
+            allowed = sorted(self._allowed_paths(map(candidate_of, rows)))[:MAX_FILTERED]
             yield from self._scored(allowed, {})
 
     def _unindexed(self) -> Iterator[Candidate]:
@@ -263,7 +263,7 @@ class Collector:
         length = min(len(text) / 6, 13 * len(text) ** 0.5)
         named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
         found = 0.0
-        for term, boost in self._asked.terms:
+        for term, boost in self._match.terms:
             if counts.get(term):
                 idf = self.rarity.idf(term)
                 found += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)

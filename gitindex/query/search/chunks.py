@@ -11,7 +11,7 @@ from gitindex.query.search.features import PathWords, path_words
 STEP = 700
 """Half a chunk, in bytes: two steps are about 45 lines. Chunks overlap by a half."""
 MAX_TERMS = 128
-"""Words of a query, and their parts, that are looked for in texts."""
+"""Words of a query, and their parts, that are searched for in texts."""
 MAX_PLACES = 80
 """Positions of one word in one file that are examined."""
 SATURATION = 1.2
@@ -23,7 +23,7 @@ _A, _Z, _UPPER_A, _UPPER_Z = b"azAZ"
 
 
 class ChunkTerm(NamedTuple):
-    """A word to look for in texts."""
+    """A word to search for in texts."""
 
     needle: bytes  # lower case, without its English ending
     weight: float  # inverse document frequency

@@ -127,9 +127,9 @@ class DefinitionMatcher:
     def scored(self, found: Iterable[NamedDefinition]) -> list[ScoredDefinition]:
         """Return the definitions with how well name, class and comment match, in the given order."""
         known = self._names
-        return [self._score(d, known.get(d.name) or self._look_at(d.name)) for d in found]
+        return [self._score(d, known.get(d.name) or self._match_name(d.name)) for d in found]
 
-    def _look_at(self, name: str) -> _NameSaid:
+    def _match_name(self, name: str) -> _NameSaid:
         """Return how a name matches the query, and remember it: names repeat."""
         parts = _parts(name)
         levels = self._matcher.levels(parts)
@@ -343,7 +343,7 @@ def _counts(file: FileDefinitions, needles: list[bytes], commented: bool) -> dic
 
 
 def _needles(atoms: Sequence[Atom]) -> list[str]:
-    """Return the strings to look for in names: the most distinctive atoms."""
+    """Return the strings to search for in names: the most distinctive atoms."""
     ordered = sorted(atoms, key=lambda atom: (-atom.share, atom.text))
     least = ordered[0].share / 10 if ordered else 0.0
     shortest = min(2, len(atoms))

@@ -24,9 +24,9 @@ from gitindex.query.search.query_text import (
 )
 from gitindex.query.search.ranking import (
     Rarity,
-    asked_terms,
     bm25,
     first_features,
+    query_terms,
     scaled,
     total,
 )
@@ -86,7 +86,7 @@ class _Scan:
     def __init__(self, worktree: Worktree, query: Query) -> None:
         self._worktree = worktree
         self._query = query
-        self._terms = asked_terms(query)
+        self._terms = query_terms(query)
         filters = query.filters
         self._must = {*whole_terms(filters.must)}
         self._exclude = {*whole_terms(filters.exclude)}

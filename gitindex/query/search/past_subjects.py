@@ -88,7 +88,7 @@ class PastSubjects:
         self._average = sum(self._lengths.values()) / max(1, len(self._lengths)) or 1.0
         self._words = [(self._idf(len(paths)), paths) for paths in counts.values() if paths]
         self._scored: set[int] = set()
-        self._found: dict[int, float] = {}  # scores of those of the asked paths that have one
+        self._found: dict[int, float] = {}  # scores, by path id
 
     def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
         """Return the scores of some paths; paths without a score are left out."""

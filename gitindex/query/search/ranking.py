@@ -128,7 +128,7 @@ class Rarity:
         return "".join(dict.fromkeys(parts_of(telling[0].text))) if telling else ""
 
     def chunk_terms(self, query: Query) -> list[ChunkTerm]:
-        """Return the terms to look for in texts."""
+        """Return the terms to search for in texts."""
         found: dict[bytes, ChunkTerm] = {}
         for word in query.words:
             factor = self._factor(word)
@@ -167,7 +167,7 @@ class Rarity:
         return factor * sum(map(self.idf, parts)) / len(parts)
 
 
-def asked_terms(query: Query) -> list[tuple[str, float]]:
+def query_terms(query: Query) -> list[tuple[str, float]]:
     """Return the terms for the lexical index with weights: parts and other forms weigh less."""
     found: dict[str, float] = {}
     is_long = _has_telling(query)
@@ -190,7 +190,7 @@ def bm25(count: float, idf: float, relative_length: float) -> float:
     return idf * (1 + K1) * count / (count + K1 * (1 - B + B * relative_length))
 
 
-def is_asked_path(plain: str, path: str) -> bool:
+def names_path(plain: str, path: str) -> bool:
     """Return whether the query names the path: `pkg/foo.py`, `foo.py`, `pkg/foo`."""
     if len(plain) < 3 or ("/" not in plain and "." not in plain):
         return False
@@ -213,7 +213,7 @@ def first_features(
     lines: int = 0,
 ) -> Features:
     """Return the features that the index and the path give, without reading the text."""
-    named = float(is_asked_path(query.plain, path))
+    named = float(names_path(query.plain, path))
     kinds = kinds_of(query, path)
     return Features._make((text, *said, size_of(lines), named, subjects, *kinds, *_UNREAD))
 

@@ -32,8 +32,8 @@ from gitindex.query.search.ranking import (
     total,
 )
 from gitindex.query.search.snippets import (
-    held_terms,
     holds_phrases,
+    matched_terms,
     phrase_line,
     snippet,
 )
@@ -67,9 +67,9 @@ NOT_ASKED = 0.25
 """What the main folder counts in a query that may be about a change: those are made anywhere."""
 BODY_SHARE = 1.0
 """Weight of the body of a long query relative to its title."""
-LOOKED = Features._fields.index("chunk")
+UNREAD_FEATURES = Features._fields.index("chunk")
 """The features before this index do not need the text."""
-_FIRST_KNOWN = FIRST[:LOOKED]
+_FIRST_KNOWN = FIRST[:UNREAD_FEATURES]
 NO_PHRASE = "no file holds the phrase: these hold its words"
 
 
@@ -147,7 +147,7 @@ class FileSearch:
         unread = [row for row in rows if not row.text.data]
         for query in dict.fromkeys(row.query for row in unread if row.query):
             mine = [row for row in unread if row.query == query]
-            filled = {row.candidate.path: row for row in self._passes[query].looked_at(mine)}
+            filled = {row.candidate.path: row for row in self._passes[query].with_texts(mine)}
             rows = [filled.get(r.candidate.path, r) if r.query == query else r for r in rows]
         yield from rows
 
@@ -157,7 +157,7 @@ class FileSearch:
         assert query is not None
         base = path_fields(row.candidate.path)
         text = decode_text(row.text.data)
-        matched = held_terms(text, query.terms)
+        matched = matched_terms(text, query.terms)
         for place in self._places(query, row, text):
             found = {
                 "matched": matched,
@@ -251,7 +251,7 @@ class RankingPass:
             first = list(self._with_phrases(first))
         kinds = query.filters.kinds
         chosen, others = (first[:OF_KIND], []) if kinds else self.chosen(first)
-        pool = self._looked_at_and_scaled(chosen)
+        pool = self._with_texts_scaled(chosen)
         if kinds:
             pool = [row for row in pool if row.definitions]
         best = sorted(_sorted(pool), key=_is_other)
@@ -274,7 +274,7 @@ class RankingPass:
             self._warnings.append(f"{self._collector.left_out} edited files were not searched")
         return self._first(found)
 
-    def looked_at(self, rows: list[Ranked]) -> list[Ranked]:
+    def with_texts(self, rows: list[Ranked]) -> list[Ranked]:
         """Return the rows with text, chunks and definitions; order and scores are unchanged."""
         candidates = with_facts(self._view, [row.candidate for row in rows])
         texts = self._memory.texts(self._view, candidates)
@@ -283,17 +283,17 @@ class RankingPass:
         kinds = self._query.filters.kinds
         defined = matching_definitions(files, self._atoms, kinds, ids[:COMMENTED])
         return [
-            self._look(row, c, texts[c.path], defined.get(c.blob_id, ()))
+            self._with_text(row, c, texts[c.path], defined.get(c.blob_id, ()))
             for row, c in zip(rows, candidates, strict=True)
         ]
 
-    def _looked_at_and_scaled(self, rows: list[Ranked]) -> list[Ranked]:
-        looked = self.looked_at(rows)
-        features = scaled([row.features for row in looked])
-        pairs = zip(looked, features, strict=True)
+    def _with_texts_scaled(self, rows: list[Ranked]) -> list[Ranked]:
+        filled = self.with_texts(rows)
+        features = scaled([row.features for row in filled])
+        pairs = zip(filled, features, strict=True)
         return [Ranked._make((row[0], f, total(f, FINAL), *row[READ_AT:])) for row, f in pairs]
 
-    def _look(
+    def _with_text(
         self,
         row: Ranked,
         candidate: Candidate,
@@ -303,7 +303,7 @@ class RankingPass:
         defined, scored = self._definitions.features(found)
         features = Features._make(
             (
-                *row.features[:LOOKED],
+                *row.features[:UNREAD_FEATURES],
                 self._chunks.best(text.data, candidate.name),
                 *defined,
                 self._quoted(text.data),

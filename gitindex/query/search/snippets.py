@@ -62,7 +62,7 @@ def count_terms(text: str, terms: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def held_terms(text: str, terms: Iterable[str]) -> list[str]:
+def matched_terms(text: str, terms: Iterable[str]) -> list[str]:
     """Return those of the terms that a text has as the lexical index sees it."""
     lowered = _lowered(text)
     return [t for t in terms if any(t in terms_of(w) for _, w in _words_with(text, lowered, t))]

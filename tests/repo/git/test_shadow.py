@@ -229,7 +229,7 @@ def test_a_large_index_is_updated_only_for_those_who_ask(
     tree: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shadow.keep_shadow_index(tree.worktree)
-    monkeypatch.setattr(shadow, "UNASKED_BYTES", 1)
+    monkeypatch.setattr(shadow, "ALWAYS_KEPT_BYTES", 1)
     tree.write("top.py", "y = 1\n")
     tree.commit()
     with monkeypatch.context() as patch:

@@ -621,7 +621,7 @@ def test_the_lock_is_made_for_a_new_database_only(tmp_path: Path) -> None:
 def test_an_identity_is_taken_when_later_changes_alter_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x")
-    changed = checksums._settled(str(path)).changed
+    changed = checksums._stable(str(path)).changed
     assert time.time() - changed / 1e9 >= checksums.TICK_SECONDS * 0.99
 
 
@@ -633,7 +633,7 @@ def test_a_file_of_this_very_moment_is_waited_for(
     slept: list[float] = []
     monkeypatch.setattr(checksums, "_age", lambda _path: next(ages))
     monkeypatch.setattr("gitindex.store.checksums.time.sleep", slept.append)
-    checksums._settled(str(tmp_path / "file"))
+    checksums._stable(str(tmp_path / "file"))
     assert len(slept) == 1
 
 
@@ -644,7 +644,7 @@ def test_a_file_of_the_future_is_not_waited_for(
     (tmp_path / "file").touch()
     monkeypatch.setattr(checksums, "_age", lambda _path: -1.0)
     monkeypatch.setattr("gitindex.store.checksums.time.sleep", lambda _: pytest.fail("it waits"))
-    assert checksums._settled(str(tmp_path / "file")) == checksums._identity(str(tmp_path / "file"))
+    assert checksums._stable(str(tmp_path / "file")) == checksums._identity(str(tmp_path / "file"))
 
 
 def test_one_descriptor_for_each_database(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
