@@ -67,20 +67,20 @@ class SymbolFlags(NamedTuple):
 def flags_of_symbol(question: FlagQuestion) -> SymbolFlags:
     """Return the flags of a file that count for one definition of it."""
     of_file = set(question.facts.flags)
-    found = of_file & {"parse_error", "encoding_lossy"}
+    flags = of_file & {"parse_error", "encoding_lossy"}
     if "star_import" in of_file and _may_be_from_star(question):
-        found.add("star_import")
+        flags.add("star_import")
     if "macro_or_generated" in of_file and _is_macro_or_generated(question):
-        found.add("macro_or_generated")
-    rest = of_file - found - _OF_NAMES - {"star_import", "macro_or_generated", "reexport_chain"}
+        flags.add("macro_or_generated")
+    rest = of_file - flags - _OF_NAMES - {"star_import", "macro_or_generated", "reexport_chain"}
     if rest and question.language in _READ_AGAIN:
         alone = _read_alone(question)
-        found |= rest if alone is None else rest & alone
+        flags |= rest if alone is None else rest & alone
     else:
-        found |= rest
+        flags |= rest
     if "conditional_definition" in rest and _uses_conditional(question):
-        found.add("conditional_definition")
-    return SymbolFlags(tuple(sorted(found - OUTGOING)), tuple(sorted(found & OUTGOING)))
+        flags.add("conditional_definition")
+    return SymbolFlags(tuple(sorted(flags - OUTGOING)), tuple(sorted(flags & OUTGOING)))
 
 
 def _read_alone(question: FlagQuestion) -> set[str] | None:
@@ -259,21 +259,21 @@ def definitions(inputs: FileInputs, path: str) -> list[Interpretation]:
     """Return all definitions of a file as it is on disk, in its order."""
     facts = inputs.facts(path)
     seen: dict[str, int] = {}
-    found = []
+    listed = []
     for symbol in facts.symbols if facts else ():
         number = seen[symbol.qualified] = seen.get(symbol.qualified, 0) + 1
         unique = f"{safe_text(path)}#{symbol.qualified}" + (f"~{number}" if number > 1 else "")
         lines = (symbol.start_line + 1, symbol.end_line + 1)
         shown = (symbol.name, symbol.qualified, symbol.kind)
-        found.append(Interpretation(unique, path, *shown, *lines, symbol.signature))
-    return found
+        listed.append(Interpretation(unique, path, *shown, *lines, symbol.signature))
+    return listed
 
 
-def meant(target: EditTarget, found: list[Interpretation]) -> list[Interpretation]:
+def meant(target: EditTarget, definitions: list[Interpretation]) -> list[Interpretation]:
     """Return the definitions that a target names; none for a whole file."""
     if target.symbol:
-        return [d for d in found if target.symbol in (d.name, d.qualified)]
-    around = [d for d in found if d.line <= target.line <= d.end_line]
+        return [d for d in definitions if target.symbol in (d.name, d.qualified)]
+    around = [d for d in definitions if d.line <= target.line <= d.end_line]
     return sorted(around, key=lambda d: (-d.line, d.end_line))[:1]
 
 
@@ -330,8 +330,8 @@ def _of_definition(
     same = [s for s in symbols if (s.start_line, s.end_line) == lines and s.name == meant.name]
     if facts is None or data is None or not same:
         return flags
-    found = flags_of_symbol(FlagQuestion(facts.language, data, facts, same[0]))
-    return tuple(flag for flag in flags if flag in found.open)
+    narrowed = flags_of_symbol(FlagQuestion(facts.language, data, facts, same[0]))
+    return tuple(flag for flag in flags if flag in narrowed.open)
 
 
 def replayed(inputs: FileInputs, ambiguity: Ambiguity) -> Decision | None:

@@ -85,28 +85,28 @@ class States:
 
     def chain(self, path: str) -> list[str]:
         """Return the shortest path from a file to the one that caused its state; ties by name."""
-        found = [path]
-        while steps := self._steps.get(found[-1], 0):
-            level = self._freshness[found[-1]]
-            found.append(
+        links = [path]
+        while steps := self._steps.get(links[-1], 0):
+            level = self._freshness[links[-1]]
+            links.append(
                 min(
                     edge.target
-                    for edge in self._edges[found[-1]]
+                    for edge in self._edges[links[-1]]
                     if edge.kind in TO_FILES
                     and self._freshness.get(edge.target) is level
                     and self._steps.get(edge.target) == steps - 1
                 )
             )
-        return found
+        return links
 
     def sources(self, path: str) -> list[str]:
         """Return the files whose own edges make a file stale, the nearest first."""
-        found = [path]
-        for one in found:  # it grows
+        paths = [path]
+        for one in paths:  # it grows
             own = (edge.target for edge in self._edges[one] if edge.kind in TO_FILES)
             stale = (to for to in own if self._freshness.get(to) is Freshness.STALE)
-            found += [to for to in sorted(set(stale)) if to not in found]
-        return [one for one in found if not self._steps[one]]
+            paths += [to for to in sorted(set(stale)) if to not in paths]
+        return [one for one in paths if not self._steps[one]]
 
     def causes(self, path: str) -> list[FileDependency]:
         """Return a file's own edges that make it stale or pending."""
@@ -123,7 +123,7 @@ class States:
 
         They are not clean, but nothing has changed below them: their dependents may be clean.
         """
-        pending = [p for p, found in self._freshness.items() if found is Freshness.PENDING_CHECK]
+        pending = [p for p, state in self._freshness.items() if state is Freshness.PENDING_CHECK]
         return {path for path in pending if all(map(self._is_unchanged, self.causes(path)))}
 
     def _is_unchanged(self, edge: FileDependency) -> bool:
@@ -134,7 +134,7 @@ class States:
 
     def _spread(self, level: Freshness, importers: Mapping[str, Iterable[str]]) -> None:
         """Give `level` to every direct or indirect dependent of a file with that level."""
-        todo = deque(path for path, found in self._freshness.items() if found is level)
+        todo = deque(path for path, state in self._freshness.items() if state is level)
         self._steps.update(dict.fromkeys(todo, 0))
         weaker = [Freshness.CLEAN]
         if level is Freshness.STALE:
@@ -152,15 +152,15 @@ def _by_themselves(
     files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, Freshness]:
     """Return each file's freshness from its own bytes and edges, before anything spreads."""
-    found = {path: _bytes(known) for path, known in files.items()}
-    opaque = {path for path, freshness in found.items() if freshness in OPAQUE}
+    states = {path: _bytes(known) for path, known in files.items()}
+    opaque = {path for path, freshness in states.items() if freshness in OPAQUE}
     for path in files.keys() - opaque:
         own = edges.get(path, ())
         if any(edge.changed for edge in own):
-            found[path] = Freshness.STALE
+            states[path] = Freshness.STALE
         elif any(edge.now == UNKNOWN or _is_opaque(edge, files, opaque) for edge in own):
-            found[path] = Freshness.PENDING_CHECK
-    return found
+            states[path] = Freshness.PENDING_CHECK
+    return states
 
 
 def _bytes(known: FileRecord) -> Freshness:
@@ -177,10 +177,10 @@ def _importers(
     freshness: Mapping[str, Freshness], edges: Mapping[str, Sequence[FileDependency]]
 ) -> dict[str, list[str]]:
     """Return the dependents of each file, without dirty and unindexed ones."""
-    found: dict[str, list[str]] = defaultdict(list)
+    importers: dict[str, list[str]] = defaultdict(list)
     for path, level in freshness.items():
         if level not in OPAQUE:
             for edge in edges.get(path, ()):
                 if edge.kind in TO_FILES:
-                    found[edge.target].append(path)
-    return found
+                    importers[edge.target].append(path)
+    return importers

@@ -186,9 +186,9 @@ class DependencyGraph:
         edges: dict[str, list[FileDependency]] = {}
         todo = set(paths)
         while todo:
-            found = self._inputs.know(todo)
-            known |= found
-            seen_through = [p for p, known in found.items() if self._is_as_published(p, known)]
+            records = self._inputs.know(todo)
+            known |= records
+            seen_through = [p for p, known in records.items() if self._is_as_published(p, known)]
             imports = self._imports(seen_through)
             todo = set()
             for path in seen_through:
@@ -268,7 +268,7 @@ class DependencyGraph:
 
     def _imports(self, paths: list[str]) -> dict[str, list[_Written]]:
         ids = sorted({self._inputs.files[path].blob_id or 0 for path in paths})
-        found: dict[int, list[_Written]] = defaultdict(list)
+        imports: dict[int, list[_Written]] = defaultdict(list)
         for at in range(0, len(ids), CHUNK):
             part = ids[at : at + CHUNK]
             for blob_id, *fields in self._inputs.database.rows(
@@ -276,8 +276,8 @@ class DependencyGraph:
                 f" WHERE blob_id IN ({','.join('?' * len(part))})",
                 *part,
             ):
-                found[blob_id].append(_Written._make(fields))
-        return {path: found[self._inputs.files[path].blob_id or 0] for path in paths}
+                imports[blob_id].append(_Written._make(fields))
+        return {path: imports[self._inputs.files[path].blob_id or 0] for path in paths}
 
 
 def _is_reviewed(edge: FileDependency, reviewed: Seen) -> bool:
@@ -300,4 +300,4 @@ class _Remembering:
             names = tuple((a, b) for a, b in json.loads(written.names))
             imported = Import(written.module, names, written.level, 0)
             self._known[key] = self._resolver.resolve(asker.removeprefix("/"), language, imported)
-        return (found for found in self._known[key] if found != path)
+        return (target for target in self._known[key] if target != path)

@@ -147,10 +147,10 @@ class FileInputs:
         """Extract the overlay's files among these paths in one batch."""
         files = {path: self.changed.get(path) for path in paths if path not in self._overlaid}
         self._overlaid |= dict.fromkeys(files)
-        found = {path: file for path, file in files.items() if file and file.skip is None}
-        if found:
-            self.view.ensure_facts(paths=[file.path for file in found.values()])
-        for path, file in found.items():
+        readable = {path: file for path, file in files.items() if file and file.skip is None}
+        if readable:
+            self.view.ensure_facts(paths=[file.path for file in readable.values()])
+        for path, file in readable.items():
             facts = self.view.facts(FactsKey(file.oid, extractor_id(file.language)))
             if facts is not None and facts.status not in NO_FACTS:
                 self._overlaid[path] = facts
@@ -182,26 +182,26 @@ class FileInputs:
 
     def know(self, paths: Collection[str]) -> dict[str, FileRecord]:
         """Return a record for each file: the indexed bytes and the bytes on disk."""
-        found = {}
+        known = {}
         self._load(paths)
         hashed = self._hash([path for path in paths if self._has_facts(path)])
         for path in paths:
             row = self.files.get(path)
             if self.overlaid(path) is not None:
                 disk = self._disk_oid(path)
-                found[path] = FileRecord(disk, disk, self._certainty(path))
+                known[path] = FileRecord(disk, disk, self._certainty(path))
             elif row is None or not row.has_facts:
                 unchanged = self._is_published(path)
-                found[path] = FileRecord(None, self._disk_oid(path), unchanged=unchanged)
+                known[path] = FileRecord(None, self._disk_oid(path), unchanged=unchanged)
             elif path in hashed:
                 indexed, disk = row.oid.hex(), hashed[path]
                 # Missing, but git reports no deletion: a sparse checkout. Dependents can rely on
                 # its facts, but there is nothing to edit.
                 sure = Certainty.UNKNOWN if disk is None else self._certainty(path)
-                found[path] = FileRecord(indexed, indexed if disk is None else disk, sure)
+                known[path] = FileRecord(indexed, indexed if disk is None else disk, sure)
             else:
-                found[path] = FileRecord(row.oid.hex(), self._disk_oid(path), self._certainty(path))
-        return found
+                known[path] = FileRecord(row.oid.hex(), self._disk_oid(path), self._certainty(path))
+        return known
 
     def disk_id(self, path: str) -> str | None:
         """Return the id of a path's bytes on disk, indexed or not; None if it does not exist."""

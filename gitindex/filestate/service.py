@@ -56,8 +56,8 @@ def gate_lines(
 def _packet(packet: Mapping[str, Any], agent: bool) -> Iterator[str]:
     for failed in packet["failedInvariants"]:
         of = failed.get("dependency", failed["path"])
-        found = ", ".join(failed["found"]) if failed["invariant"] == "one_meaning" else ""
-        tail = f": {found}" if found else ""
+        flags = ", ".join(failed["found"]) if failed["invariant"] == "one_meaning" else ""
+        tail = f": {flags}" if flags else ""
         yield f"  {failed['invariant']}: {of}: {failed['message']}{tail}"
     for candidate in packet["candidates"]:
         yield f"  candidate {candidate['id']} at line {candidate['line']}"
@@ -189,7 +189,7 @@ def _failed_dependencies(seen: PacketInputs) -> list[dict[str, Any]]:
     chain = seen.states.chain(seen.target.path)
     stale = seen.state.freshness is Freshness.STALE
     name = "dependencies_as_seen" if stale else "dependencies_known"
-    found = []
+    failed = []
     for edge in seen.states.causes(chain[-1]):
         if stale:
             why = f"its {edge.kind} changed since {safe_text(chain[-1])} was refreshed"
@@ -199,8 +199,8 @@ def _failed_dependencies(seen: PacketInputs) -> list[dict[str, Any]]:
             values = {"expected": "clean", "found": known}
             why = "what it offers now is not known"
         dependency = {"dependency": safe_text(edge.target), "via": [safe_text(p) for p in chain]}
-        found.append(_invariant(name, chain[-1], why, **values, **dependency))
-    return found
+        failed.append(_invariant(name, chain[-1], why, **values, **dependency))
+    return failed
 
 
 def _invariant(name: str, path: str, why: str, **values: Any) -> dict[str, Any]:
@@ -413,8 +413,8 @@ def behaviour(state: FileState) -> Mutation:
 
 def check_mutation_gate(view: TreeView, targets: Sequence[EditTarget]) -> GateAnswer:
     """Return the gate's envelope for some targets; `status` is the worst of them."""
-    found = FileStateService(view).check_mutation_gate(targets)
-    answer = {**view.envelope(targets=found.targets), "status": str(found.status)}
+    result = FileStateService(view).check_mutation_gate(targets)
+    answer = {**view.envelope(targets=result.targets), "status": str(result.status)}
     return cast("GateAnswer", answer)
 
 
@@ -424,10 +424,10 @@ def judge_targets(
     """Judge each target; `foreign` ones belong to another context and have no facts in this one."""
     states = service.states([target.path for target in targets if target not in foreign])
     judged = [_judge(service, states, target) for target in targets]
-    worst = max((found.gate for found in judged), key=_ORDER.index, default=Mutation.BLOCKED)
+    worst = max((verdict.gate for verdict in judged), key=_ORDER.index, default=Mutation.BLOCKED)
     answers = [
-        _answer(service, states, target, found)
-        for target, found in zip(targets, judged, strict=True)
+        _answer(service, states, target, verdict)
+        for target, verdict in zip(targets, judged, strict=True)
     ]
     return MutationGateResult(worst, answers)
 
@@ -448,26 +448,26 @@ def _judge(service: FileStateService, states: States, target: EditTarget) -> _Ju
 
 
 def _answer(
-    service: FileStateService, states: States, target: EditTarget, found: _Judged
+    service: FileStateService, states: States, target: EditTarget, verdict: _Judged
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {
         **path_fields(target.path.encode("utf-8", "surrogateescape")),
-        "status": str(found.gate),
-        "freshness": str(found.state.freshness),
-        "certainty": str(found.state.certainty),
+        "status": str(verdict.gate),
+        "freshness": str(verdict.state.freshness),
+        "certainty": str(verdict.state.certainty),
         **_limits(service, target.path),
     }
     if target.symbol:
         fields["symbol"] = target.symbol
     if target.line:
         fields["line"] = target.line
-    if found.decision:
-        fields["decision"] = decision_fields(found.decision)
-    if found.ambiguity and not (target.symbol or target.line):
-        fields["notes"] = _notes(found.ambiguity)
-    if found.gate is not Mutation.OK:
+    if verdict.decision:
+        fields["decision"] = decision_fields(verdict.decision)
+    if verdict.ambiguity and not (target.symbol or target.line):
+        fields["notes"] = _notes(verdict.ambiguity)
+    if verdict.gate is not Mutation.OK:
         fields["witness"] = witness(
-            PacketInputs(service.inputs, states, target, found.state, found.ambiguity)
+            PacketInputs(service.inputs, states, target, verdict.state, verdict.ambiguity)
         )
     return fields
 

@@ -219,7 +219,7 @@ def _clauses(query: DocumentQuery) -> list[Clause]:
     words = values if query.regex else [*values, *query.words]
     if any("\ufffd" in word for word in words):  # it may replace any bytes
         return []
-    clauses = [frozenset({found}) for word in words if (found := fragments_of(word.casefold()))]
+    clauses = [frozenset({parts}) for word in words if (parts := fragments_of(word.casefold()))]
     return [*clauses, *(query.pattern.clauses if query.regex else ())]
 
 
@@ -248,9 +248,9 @@ def _fields(query: DocumentQuery, documents: list[Document], sources: _Sources) 
     limit = max(1, min(query.limit, MAX_LIMIT))
     if query.text.strip():
         search = _search_pattern if query.regex else _search_words
-        found = search(documents, query, sources)
-        chosen = sorted(found, key=lambda f: -f.score)[:limit]
-        count = len(found)
+        rows = search(documents, query, sources)
+        chosen = sorted(rows, key=lambda f: -f.score)[:limit]
+        count = len(rows)
     else:
         chosen = list(_heads(documents[:limit], sources.read))
         count = len(documents)
@@ -261,14 +261,14 @@ def _fields(query: DocumentQuery, documents: list[Document], sources: _Sources) 
         "dateFrom": query.filter.date_from or None,
         "dateTo": query.filter.date_to or None,
         "fields": dict(query.fields),
-        "results": [_result(found, matched) for found in chosen],
+        "results": [_result(row, matched) for row in chosen],
         "totalCount": count,
         "truncated": count > len(chosen),
     }
 
 
-def _result(found: _DocumentRow, matched: list[str]) -> dict[str, Any]:
-    document, place, _ = found
+def _result(row: _DocumentRow, matched: list[str]) -> dict[str, Any]:
+    document, place, _ = row
     return {
         **path_fields(document.path),
         "topics": list(document.front.topics),
@@ -312,13 +312,13 @@ def _search_pattern(
     else:
         texts = sources.read(sorted(by_path)).items()
         hits = search_texts(texts, query.pattern, want)
-    found = []
+    rows = []
     for file in hits:
         first, *_ = file.hits
         lines = [hit.text.decode("utf-8", "replace") for hit in file.hits]
         place = _TextPlace(first.line - 1, lines)
-        found.append(_DocumentRow(by_path[file.path], place, float(file.lines)))
-    return found
+        rows.append(_DocumentRow(by_path[file.path], place, float(file.lines)))
+    return rows
 
 
 def _search_words(
@@ -326,7 +326,7 @@ def _search_words(
 ) -> list[_DocumentRow]:
     """Return the documents with every word in their text or path, ignoring case."""
     words = query.words
-    found = []
+    rows = []
     for at in range(0, len(documents), READ_AT_ONCE):
         part = documents[at : at + READ_AT_ONCE]
         contents = sources.read([document.path for document in part])
@@ -335,8 +335,8 @@ def _search_words(
             folded = text.casefold()
             path = safe_text(document.path).casefold()
             if all(word in folded or word in path for word in words):
-                found.append(_best_lines(document, text, folded, words))
-    return found
+                rows.append(_best_lines(document, text, folded, words))
+    return rows
 
 
 def _best_lines(document: Document, text: str, folded: str, words: list[str]) -> _DocumentRow:
@@ -372,19 +372,19 @@ def documents_of(view: TreeView, filters: Filter = Filter()) -> list[Document]: 
     """Return the documents of a tree with all topics and a day within the bounds, newest first."""
     changed = view.changed()
     stored = _stored(view, filters) if filters != Filter() else _all_stored(view)
-    found = [d for d in stored if d.path not in changed and is_document(d.path)]
-    found += _overlaid(view, filters)
+    documents = [d for d in stored if d.path not in changed and is_document(d.path)]
+    documents += _overlaid(view, filters)
     if view.overlay.source == WORKTREE:
-        known = {document.path for document in found}
-        found += _untracked(view.worktree, filters, known)
-    return _ordered(found)
+        known = {document.path for document in documents}
+        documents += _untracked(view.worktree, filters, known)
+    return _ordered(documents)
 
 
 def scanned_documents(worktree: Worktree, filters: Filter) -> list[Document]:
     """Return the same without an index, by reading every document on disk."""
     paths = live_paths(worktree, is_document)
-    found = (_matching(p, data, FALLBACK, filters) for p, data in live_files(worktree, paths))
-    listed = [document for some in found for document in some]
+    groups = (_matching(p, data, FALLBACK, filters) for p, data in live_files(worktree, paths))
+    listed = [document for some in groups for document in some]
     return _ordered([*listed, *_untracked(worktree, filters, set(paths))])
 
 
@@ -393,11 +393,11 @@ def reader_of(view: TreeView) -> Read:
 
     def read(paths: Iterable[bytes]) -> dict[bytes, bytes]:
         names = list(paths)
-        found = view.read(names)
+        contents = view.read(names)
         if view.overlay.source == WORKTREE:
-            absent = [path for path in names if path not in found and path not in view.changed()]
-            found |= dict(live_files(view.worktree, absent))
-        return found
+            absent = [path for path in names if path not in contents and path not in view.changed()]
+            contents |= dict(live_files(view.worktree, absent))
+        return contents
 
     return read
 

@@ -78,11 +78,11 @@ def explore(
     memories: tuple[SearchMemory | None, Memory | None] = (None, None),
 ) -> Row:
     """Return parts of files for a question with their code and uses, as much as the budget allows."""
-    found = FileSearch(view, memories[0] or SearchMemory())
-    rows = list(found.read(found.ranked(question, Filters(below=below))[:FILES]))
-    parts = _parts(found, rows)
+    search = FileSearch(view, memories[0] or SearchMemory())
+    rows = list(search.read(search.ranked(question, Filters(below=below))[:FILES]))
+    parts = _parts(search, rows)
     likely = [part for number, part in enumerate(parts) if not number or part.share >= LITTLE]
-    packer = _Packer(view, found, budget.fits)
+    packer = _Packer(view, search, budget.fits)
     finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
     for part in likely:
         place = packer.add(part)
@@ -92,18 +92,18 @@ def explore(
             packer.follow(finder, place)
     packer.add_siblings(parts)
     packer.name_others(parts)
-    fields: Row = {"warnings": found.warnings} if found.warnings else {}
+    fields: Row = {"warnings": search.warnings} if search.warnings else {}
     fields |= {"question": question, "tokens": budget.tokens, "lines": budget.lines}
     return view.envelope(**fields, **packer.shown(), truncated=packer.truncated)
 
 
-def _parts(found: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
+def _parts(search: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
     """Return the parts of all files, those first that promise most for the room they take."""
     most = max((row.score for row in rows), default=0.0)
     shares = [math.exp(row.score - most) for row in rows]
     parts = []
     for row, share in zip(rows, shares, strict=True):
-        passages = found.passages(row)[:PER_FILE] or found.shown(_query(row), row)
+        passages = search.passages(row)[:PER_FILE] or search.shown(_query(row), row)
         weights = [math.exp(SHARPNESS * (p.score - passages[0].score)) for p in passages]
         for passage, weight in zip(passages, weights, strict=True):
             lines = min(LONGEST, passage.last - passage.first + 1)
@@ -120,8 +120,8 @@ def _query(row: Ranked) -> Query:
 class _Packer:
     """Collects the places of one answer, each only if the answer still fits."""
 
-    def __init__(self, view: TreeView, found: FileSearch, fits: Callable[[Row], bool]) -> None:
-        self._view, self._found, self._fits = view, found, fits
+    def __init__(self, view: TreeView, search: FileSearch, fits: Callable[[Row], bool]) -> None:
+        self._view, self._search, self._fits = view, search, fits
         self._texts: dict[bytes, list[str]] = {}
         self._places: list[Row] = []  # in the order of worth
         self._also: list[Row] = []
@@ -160,7 +160,7 @@ class _Packer:
             return [(max(0, passage.first - AROUND), passage.last + AROUND)]
         if passage.last - passage.first < room:
             return [(passage.first, passage.last)]
-        ranker = self._found.ranker(part.row)
+        ranker = self._search.ranker(part.row)
         first, last = ranker.best_lines(part.row.text.data, passage, room)
         start = named.line if named else first
         if first <= start + CLOSE:
@@ -173,7 +173,7 @@ class _Packer:
         assert named is not None
         return [
             d.line
-            for d in self._found.definitions(part.row)
+            for d in self._search.definitions(part.row)
             if d.kind not in WEAK and named.start_line < d.start_line <= named.end_line
         ]
 
@@ -288,8 +288,8 @@ class _Packer:
             for name, path, line, _ in rows
         }
         shown = self._numbers()
-        found = [known[name] for name in names if name in known]
-        return [row for row in found if (row["path"], row["line"]) not in shown][:CALLED]
+        callees = [known[name] for name in names if name in known]
+        return [row for row in callees if (row["path"], row["line"]) not in shown][:CALLED]
 
     def add_siblings(self, parts: Iterable[ShownPart]) -> None:
         """Add names of further definitions of the best file."""
@@ -300,7 +300,7 @@ class _Packer:
         shown = self._numbers()
         names = [
             {"name": d.name, "line": d.line + 1}
-            for d in self._found.definitions(row)
+            for d in self._search.definitions(row)
             if d.is_top and d.kind not in WEAK and (best["path"], d.line + 1) not in shown
         ]
         self._extend(best, "siblings", names[:SIBLINGS])

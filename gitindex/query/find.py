@@ -32,13 +32,13 @@ def _symbols(
 ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     near = near_names(view, query, MAX_NAMES)
     ranks = {one.name: (one.rank, place) for place, one in enumerate(near)}
-    found = named_symbols(view, SymbolQuery(), list(ranks), 4 * limit)
+    symbols = named_symbols(view, SymbolQuery(), list(ranks), 4 * limit)
     return [
         (
             (ranks[symbol["name"]][0], is_test(symbol["path"]), 0, *ranks[symbol["name"]], number),
             {"type": "symbol", **symbol},
         )
-        for number, symbol in enumerate(found)
+        for number, symbol in enumerate(symbols)
     ]
 
 

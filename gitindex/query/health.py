@@ -59,7 +59,7 @@ def health(view: TreeView) -> dict[str, Any]:
 
 def store_bytes(worktree: Worktree) -> dict[str, int]:
     """Return the bytes of the store on disk: facts, text index, everything else."""
-    found: Counter[str] = Counter(facts=0, lexical=0, other=0)
+    sizes: Counter[str] = Counter(facts=0, lexical=0, other=0)
     for top, _, names in os.walk(worktree.store):
         inside = os.path.relpath(top, worktree.store)
         for name in names:
@@ -68,8 +68,8 @@ def store_bytes(worktree: Worktree) -> dict[str, int]:
             except OSError:
                 continue  # a runner replaced it
             part = "lexical" if inside.startswith("lexical") else "other"
-            found["facts" if name.startswith("facts.db") else part] += size
-    return dict(found)
+            sizes["facts" if name.startswith("facts.db") else part] += size
+    return dict(sizes)
 
 
 def percentile(values: Iterable[float], share: float) -> float | None:

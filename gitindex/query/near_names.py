@@ -62,10 +62,10 @@ def near_names(view: TreeView, query: str, limit: int) -> list[NearName]:
     query = query.strip()
     if not query or len(query) > MAX_QUERY:
         return []
-    found = rank_names(query, _names(view, _subsequence(query)))
-    if len(found) < limit and len(query) > 2 and not any(n.rank <= SUB_WORDS for n in found):
-        found += _similar(query, _names(view, f"{escape_like(query[0])}%"), {n.name for n in found})
-    return sorted(found, key=lambda near: _order(near, query))[:limit]
+    hits = rank_names(query, _names(view, _subsequence(query)))
+    if len(hits) < limit and len(query) > 2 and not any(n.rank <= SUB_WORDS for n in hits):
+        hits += _similar(query, _names(view, f"{escape_like(query[0])}%"), {n.name for n in hits})
+    return sorted(hits, key=lambda near: _order(near, query))[:limit]
 
 
 def containing_names(
@@ -80,20 +80,20 @@ def containing_names(
         names = [*dict.fromkeys(memory.containing(view, max(words, key=len).lower()))]
     else:
         names = _names(view, "%" + "%".join(map(escape_like, words)) + "%")
-    found = [near for near in rank_names(query, names) if near.rank <= INSIDE]
-    return sorted(found, key=lambda near: _order(near, query))[:limit]
+    ranked = [near for near in rank_names(query, names) if near.rank <= INSIDE]
+    return sorted(ranked, key=lambda near: _order(near, query))[:limit]
 
 
 def rank_names(query: str, names: Iterable[str]) -> list[NearName]:
     """Return the names that contain the letters of a text in order, each with its rank."""
     lowered, words = query.lower(), [word.lower() for word in _WORDS.findall(query)]
     letters = re.compile(".*?".join(map(re.escape, lowered)), re.DOTALL)
-    found = []
+    ranked = []
     for name in names:
         rank = _rank(query, lowered, words, letters, name)
         if rank is not None:
-            found.append(NearName(rank, name))
-    return found
+            ranked.append(NearName(rank, name))
+    return ranked
 
 
 def _rank(
@@ -139,14 +139,14 @@ def _similar(query: str, names: Iterable[str], known: set[str]) -> list[NearName
 
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(query.lower())
-    found = []
+    similar = []
     for name in names:
         if name in known or abs(len(name) - len(query)) > 3:
             continue
         matcher.set_seq1(name.lower())
         if matcher.real_quick_ratio() >= SIMILAR and matcher.ratio() >= SIMILAR:
-            found.append(NearName(SIMILAR_RANK, name))
-    return found
+            similar.append(NearName(SIMILAR_RANK, name))
+    return similar
 
 
 def _order(near: NearName, query: str) -> tuple[int, int, str]:

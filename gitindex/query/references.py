@@ -60,11 +60,11 @@ def find_references(
     target = find_target(finder.binder, query.target)
     part = partition_target(finder, target, _find(finder, target))
     sites = part.references
-    found = [site for site in sites if _matches(site, query)]
+    matching = [site for site in sites if _matches(site, query)]
     limit = max(1, min(query.limit, MAX_LIMIT))
-    shown = found[:limit]
+    shown = matching[:limit]
     fields = _target_fields(project, target, shown, limit)
-    fields |= {"truncated": len(found) > limit, "totalReferences": len(found)}
+    fields |= {"truncated": len(matching) > limit, "totalReferences": len(matching)}
     if handed := _handed_over(project, target, sites):
         fields["handedOver"] = handed
     for name, related in kin(project, target.definitions).items():
@@ -109,19 +109,19 @@ def brief_references(finder: Finder, name: str, limit: int) -> BriefReferences:
     """Return the uses of a definition; beyond the finder's budget no text is searched for others."""
     project = finder.project
     target = find_target(finder.binder, name)
-    found = _find(finder, target)
-    if found.unbound:
-        beyond = project.places(target.name, found.unbound)
-        possible = len(found.maybe) + sum(map(len, beyond.values()))
+    result = _find(finder, target)
+    if result.unbound:
+        beyond = project.places(target.name, result.unbound)
+        possible = len(result.maybe) + sum(map(len, beyond.values()))
         proof = (False, False, possible)
     else:
-        part = partition_target(finder, target, found)
+        part = partition_target(finder, target, result)
         proof = (part.complete, part.absent, len(part.possible))
-    uses = [site for site in found.sites if _role(site.use) == Role.REFERENCE][:limit]
+    uses = [site for site in result.sites if _role(site.use) == Role.REFERENCE][:limit]
     project.load({site.path for site in uses})
     project.read({site.path for site in uses})
     rows = [site_fields(project, site) for site in uses]
-    return BriefReferences(rows, *proof, len(found.unbound))
+    return BriefReferences(rows, *proof, len(result.unbound))
 
 
 def _handed_over(project: Project, target: ReferenceTarget, sites: Iterable[Site]) -> int:

@@ -45,11 +45,11 @@ class SlicePoint(NamedTuple):
 
 def parse_place(text: str) -> SlicePoint:
     """Parse `FILE:LINE[:COL]`."""
-    found = _PLACE.fullmatch(text)
-    if found is None:
+    match = _PLACE.fullmatch(text)
+    if match is None:
         raise GitIndexError(f"not FILE:LINE[:COL]: {safe_text(text)}", code=Exit.USAGE)
-    column = found["column"]
-    return SlicePoint(found["file"], int(found["line"]), None if column is None else int(column))
+    column = match["column"]
+    return SlicePoint(match["file"], int(match["line"]), None if column is None else int(column))
 
 
 def slice_file(

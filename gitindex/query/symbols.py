@@ -110,16 +110,16 @@ def all_symbols(view: TreeView) -> SymbolsAnswer:
 def suggestions(view: TreeView, name: str, limit: int = 5) -> list[str]:
     """Return names of live definitions that a mistyped `name` may mean."""
     names = [near.name for near in near_names(view, _last(name), MAX_NEAR)]
-    found = _find_names(view, SymbolQuery(), names, MAX_NEAR) if names else []
-    return list(dict.fromkeys(placed.symbol.name for placed in found))[:limit]
+    definitions = _find_names(view, SymbolQuery(), names, MAX_NEAR) if names else []
+    return list(dict.fromkeys(placed.symbol.name for placed in definitions))[:limit]
 
 
 def named_symbols(
     view: TreeView, query: SymbolQuery, names: list[str], limit: int
 ) -> list[SymbolRow]:
     """Return definitions with exactly these names, in the order of the names."""
-    found = _find_names(view, query, names, limit) if names else []
-    return list(_fields(found, view.read({placed.path for placed in found})))
+    definitions = _find_names(view, query, names, limit) if names else []
+    return list(_fields(definitions, view.read({placed.path for placed in definitions})))
 
 
 def _near(
@@ -136,10 +136,10 @@ def _near(
     room = limit - len(answer["symbols"])
     names = [near.name for near in found_near if SAME_LETTERS < near.rank <= INSIDE]
     if room > 0 and names:
-        found = _find_names(view, query, names, room + 1)
-        contents = view.read({placed.path for placed in found[:room]})
-        answer["symbols"] += _fields(found[:room], contents)
-        answer["truncated"] = len(found) > room
+        definitions = _find_names(view, query, names, room + 1)
+        contents = view.read({placed.path for placed in definitions[:room]})
+        answer["symbols"] += _fields(definitions[:room], contents)
+        answer["truncated"] = len(definitions) > room
     if not answer["symbols"]:
         answer["near"] = suggestions(view, query.name)
     return answer
@@ -237,8 +237,8 @@ def file_symbols(path: str) -> SymbolsAnswer:
     facts = decode_facts(reply.payload)
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
-    found = list(_fields(placed, {os.fsencode(path): data}))
-    return cast("SymbolsAnswer", {"status": "ok", "symbols": found})  # not part of a tree: no proof
+    rows = list(_fields(placed, {os.fsencode(path): data}))
+    return cast("SymbolsAnswer", {"status": "ok", "symbols": rows})  # not part of a tree: no proof
 
 
 def _parent(symbols: tuple[Symbol, ...], symbol: Symbol) -> str:
@@ -257,8 +257,8 @@ def _find_names(
     conditions, values = _limits(query)
     conditions.append(f"n.text IN ({','.join('?' * len(names))})")
     rows = view.rows(_SELECT_NAMED.format(where=" AND ".join(conditions)), *values, *names, "", -1)
-    found = [_placed(row) for row in rows]
-    return sorted(found, key=lambda p: (place[p.symbol.name], *_rank(p, "")))[:limit]
+    definitions = [_placed(row) for row in rows]
+    return sorted(definitions, key=lambda p: (place[p.symbol.name], *_rank(p, "")))[:limit]
 
 
 def _find(
@@ -282,8 +282,8 @@ def _find(
         last,
         limit if query.name else -1,
     )
-    found = [_placed(row) for row in rows]
-    return sorted(found, key=lambda placed: _rank(placed, last, not query.path))[:limit]
+    definitions = [_placed(row) for row in rows]
+    return sorted(definitions, key=lambda placed: _rank(placed, last, not query.path))[:limit]
 
 
 def _limits(query: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
@@ -302,42 +302,42 @@ def _limits(query: SymbolQuery) -> tuple[list[str], list[str | bytes | int]]:
 def _answer(
     view: TreeView, query: SymbolQuery, limit: int, same: list[str] | None = None
 ) -> SymbolsAnswer:
-    found = _find(view, query, limit + 1, same)
+    definitions = _find(view, query, limit + 1, same)
     coverage = read_coverage(view)
     if coverage.current:
-        found = list(_merged(found, _known(view, query, found), query))
-        found.sort(key=lambda placed: _rank(placed, _last(query.name), not query.path))
-    contents = view.read({placed.path for placed in found[:limit]})
+        definitions = list(_merged(definitions, _known(view, query, definitions), query))
+        definitions.sort(key=lambda placed: _rank(placed, _last(query.name), not query.path))
+    contents = view.read({placed.path for placed in definitions[:limit]})
     return cast(
         "SymbolsAnswer",
         view.envelope(
-            symbols=list(_fields(found[:limit], contents)),
-            truncated=len(found) > limit,
-            **layer_fields(coverage, {placed.path for placed in found}),
+            symbols=list(_fields(definitions[:limit], contents)),
+            truncated=len(definitions) > limit,
+            **layer_fields(coverage, {placed.path for placed in definitions}),
         ),
     )
 
 
 def _known(
-    view: TreeView, query: SymbolQuery, found: list[PlacedSymbol]
+    view: TreeView, query: SymbolQuery, symbols: list[PlacedSymbol]
 ) -> dict[tuple[bytes, int, int], semantic.SemanticDefinition]:
     """Return the semantic definitions by place: of the requested name, else of the same files."""
     if query.name:
         named = semantic.find_identities(view.rows, _last(query.name))
         definitions = semantic.definitions(view.rows, named)
     else:
-        definitions = semantic.file_definitions(view.rows, {placed.path for placed in found})
+        definitions = semantic.file_definitions(view.rows, {placed.path for placed in symbols})
     shared = (one for one in definitions if not one.identity.startswith("local "))
     return {(one.path, one.line, one.column): one for one in shared}
 
 
 def _merged(
-    found: list[PlacedSymbol],
+    symbols: list[PlacedSymbol],
     known: dict[tuple[bytes, int, int], semantic.SemanticDefinition],
     query: SymbolQuery,
 ) -> Iterator[PlacedSymbol]:
     """Yield each definition once, preferring the layer; then those only the layer has."""
-    for placed in found:
+    for placed in symbols:
         definition = known.pop((placed.path, placed.symbol.line, placed.symbol.column), None)
         yield placed if definition is None else _typed(placed, definition)
     for definition in known.values():
@@ -408,9 +408,9 @@ def _placed(row: tuple[Any, ...]) -> PlacedSymbol:
     return PlacedSymbol(path, Symbol._make((*fields, bool(exported))), parent, source)
 
 
-def _fields(found: Iterable[PlacedSymbol], contents: dict[bytes, bytes]) -> Iterator[SymbolRow]:
+def _fields(symbols: Iterable[PlacedSymbol], contents: dict[bytes, bytes]) -> Iterator[SymbolRow]:
     lines = {path: data.split(b"\n") for path, data in contents.items()}
-    for placed in found:
+    for placed in symbols:
         symbol, shown = placed.symbol, path_fields(placed.path)
         fields: SymbolRow = {
             "name": symbol.name,

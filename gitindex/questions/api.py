@@ -45,10 +45,10 @@ def ask(here: Here, params: Params) -> Answer:
         between = f"{last_tag(here.worktree)}..HEAD"
     pair = parse_range(between, params["staged"])
     with here.doing("comparing"), comparing(here.worktree, here.path, pair) as change:
-        found = find_surface(change)
-        excused = excused_changes(params, change, found)
-        rows = api_rows(change, found, excused)
-        blocking = any(one.incompatible and one not in excused for one in found)
+        changes = find_surface(change)
+        excused = excused_changes(params, change, changes)
+        rows = api_rows(change, changes, excused)
+        blocking = any(one.incompatible and one not in excused for one in changes)
         return change.after.view.envelope(
             between=between or "staged",
             api=rows,
@@ -58,13 +58,13 @@ def ask(here: Here, params: Params) -> Answer:
 
 
 def api_rows(
-    change: TreeChange, found: list[SurfaceChange], excused: set[SurfaceChange]
+    change: TreeChange, changes: list[SurfaceChange], excused: set[SurfaceChange]
 ) -> list[Row]:
     """Return the JSON fields of each change, with a witness for those that are incompatible."""
     from gitindex.query.impact.surface import MAX_WITNESSES, witness_of
 
     rows, searched = [], 0
-    for one in found:
+    for one in changes:
         row = _fields(one, one in excused)
         if one.incompatible:
             searched += 1
@@ -83,19 +83,19 @@ def last_tag(worktree: Worktree) -> str:
     """Return the last release tag before HEAD."""
     from gitindex.git.command import try_git
 
-    found = try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD")
-    if found.returncode:
+    result = try_git(worktree.root, "describe", "--tags", "--abbrev=0", "HEAD")
+    if result.returncode:
         raise GitIndexError("no tag to compare with", "give a range: A..B", Exit.USAGE)
-    return os.fsdecode(found.output.strip())
+    return os.fsdecode(result.output.strip())
 
 
 def excused_changes(
-    params: Params, change: TreeChange, found: list[SurfaceChange]
+    params: Params, change: TreeChange, changes: list[SurfaceChange]
 ) -> set[SurfaceChange]:
     """Return the incompatible changes that a version or a changelog announces."""
     from gitindex.query.impact.surface import added_news, allows_breaks, is_announced
 
-    broken = [one for one in found if one.incompatible]
+    broken = [one for one in changes if one.incompatible]
     if not broken:
         return set()
     if params["require"] != "changelog" and allows_breaks(change, params["version_file"]):

@@ -28,9 +28,9 @@ def ask(here: Here, params: Params) -> Answer:
         path = resolve_path(view, here.inside(params["file"]).rstrip("/"))
         shown = path_fields(os.fsencode(path))
         if path == "" or _is_folder(view, path):
-            found = _entries(view, path, params["first"])
-            found |= {"edited": _edited_paths(view)} if params["edited"] else {}
-            return view.envelope(**shown, **found)
+            fields = _entries(view, path, params["first"])
+            fields |= {"edited": _edited_paths(view)} if params["edited"] else {}
+            return view.envelope(**shown, **fields)
         file = _facts(view, path)
         if params["edited"]:
             file["edited"] = _edited(here, view, path)
@@ -43,9 +43,9 @@ def resolve_path(view: TreeView, path: str) -> str:
     """Find a path of the tree by its bytes, else by the form that answers show."""
     if not path or _is_file(view, path) or "\\" not in path:
         return path
-    for (found,) in view.rows("SELECT path FROM {live}"):
-        if safe_text(found) == path:
-            return os.fsdecode(found)
+    for (raw,) in view.rows("SELECT path FROM {live}"):
+        if safe_text(raw) == path:
+            return os.fsdecode(raw)
     return path
 
 
@@ -136,10 +136,10 @@ def _forge(root: str, commit: str, path: str) -> str | None:
     from gitindex.git.command import try_git
 
     url = try_git(root, "config", "--get", "remote.origin.url").output.decode("utf-8", "replace")
-    found = re.fullmatch(_REMOTE, url.strip())
-    if found is None or found[1] not in _HOSTS:
+    match = re.fullmatch(_REMOTE, url.strip())
+    if match is None or match[1] not in _HOSTS:
         return None
-    return f"https://{found[1]}/{found[2]}/{_HOSTS[found[1]]}/{commit}/{quote(os.fsencode(path))}"
+    return f"https://{match[1]}/{match[2]}/{_HOSTS[match[1]]}/{commit}/{quote(os.fsencode(path))}"
 
 
 def _is_overlaid(view: TreeView, path: bytes) -> bool:

@@ -19,9 +19,9 @@ MAX_FILES = 20
 def ask(here: Here, params: Params) -> Answer:
     """Return commits, of the whole repository or of one file; none before the first one."""
     file = here.inside(params["file"]) if params["file"] else ""
-    found = [*_commits(here.worktree.root, params, file)]
+    rows = [*_commits(here.worktree.root, params, file)]
     with here.tree() as view:
-        return view.envelope(commits=found, truncated=len(found) == params["limit"])
+        return view.envelope(commits=rows, truncated=len(rows) == params["limit"])
 
 
 def _commits(root: str, params: Params, file: str) -> Iterator[Row]:

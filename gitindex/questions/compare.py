@@ -30,12 +30,12 @@ def ask(here: Here, params: Params) -> Answer:
         files = [{"path": safe_text(path), "change": how} for path, how in change.paths.items()]
         symbols = [
             {
-                "change": str(found.difference),
-                "kind": found.definition.kind,
-                "name": found.definition.qualified,
-                "path": safe_text(found.definition.path),
+                "change": str(symbol.difference),
+                "kind": symbol.definition.kind,
+                "name": symbol.definition.qualified,
+                "path": safe_text(symbol.definition.path),
             }
-            for found in change.symbols
+            for symbol in change.symbols
         ]
         edges = _edge_fields(*map(_edges, views)) if params["imports"] else {}
         return change.after.view.envelope(

@@ -53,10 +53,10 @@ def doc_of(view: TreeView, row: Row) -> str:
 
     try:
         query = SymbolQuery(row["qualifiedName"], row["path"], limit=5)
-        found = list_symbols(view, query)["symbols"]
+        symbols = list_symbols(view, query)["symbols"]
     except GitIndexError:
         return ""
-    return next((one.get("doc", "") for one in found if one["line"] == row["line"]), "")
+    return next((one.get("doc", "") for one in symbols if one["line"] == row["line"]), "")
 
 
 def text(answer: Answer, ink: Ink) -> Lines:

@@ -60,8 +60,8 @@ def ask(here: Here, params: Params) -> GrepAnswer:
             return scan(here.worktree, everywhere, why)
         from gitindex.query.documents import scanned_documents
 
-        found = frozenset(d.path for d in scanned_documents(here.worktree, documents))
-        return scan(here.worktree, everywhere._replace(only=found), why)
+        paths = frozenset(d.path for d in scanned_documents(here.worktree, documents))
+        return scan(here.worktree, everywhere._replace(only=paths), why)
 
     if here.agent:
         return serve()
@@ -132,28 +132,28 @@ def rules_of(globs: list[str]) -> tuple[Rule, ...]:
     """Parse globs as ripgrep's `-g` does: git's wildcards, with `!` in front to exclude."""
     from gitindex.git.wildmatch import make_rule
 
-    found = []
+    rules = []
     for glob in globs:
         rule = make_rule(_encoded(glob.removeprefix("!")), negated=glob.startswith("!"))
         if rule is None:
             raise GitIndexError(f"not a glob: {safe_text(glob)}", code=Exit.USAGE)
-        found.append(rule)
-    return tuple(found)
+        rules.append(rule)
+    return tuple(rules)
 
 
 def languages_of(types: list[str]) -> frozenset[str]:
     """Resolve languages by name or by file extension (`py`, `ts`)."""
     from gitindex.languages.table import BY_NAME, TEXT, language_of
 
-    found: set[str] = set()
+    languages: set[str] = set()
     for name in types:
         language = name if name in BY_NAME else language_of(_encoded(f"x.{name}"), b"")
         if language not in BY_NAME or (language == TEXT and name != TEXT):
             raise GitIndexError(
                 f"no such type: {safe_text(name)}", "see docs/languages.md", Exit.USAGE
             )
-        found.add(language)
-    return frozenset(found)
+        languages.add(language)
+    return frozenset(languages)
 
 
 def _documents(params: Params) -> Filter | None:
@@ -204,8 +204,8 @@ def text(answer: GrepAnswer, ink: Ink) -> Lines:
 def _with_context(rows: list[GrepRow], show: Callable[[str], str], ink: Ink) -> Lines:
     """Yield matches with context, each line once, with `--` between separate parts."""
     last: tuple[str, int] | None = None
-    for path, found in groupby(rows, key=itemgetter("path")):
-        matches = {row["line"]: row for row in found}
+    for path, group in groupby(rows, key=itemgetter("path")):
+        matches = {row["line"]: row for row in group}
         lines: dict[int, str] = {}
         for line, row in matches.items():
             lines |= dict(enumerate(row["before"], line - len(row["before"])))

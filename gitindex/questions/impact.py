@@ -61,23 +61,23 @@ def _pair(here: Here, params: Params) -> TreePair:
 def _dangling(change: TreeChange, signatures: bool) -> Row:
     from gitindex.query.impact.dangling import find_dangling, find_misfits
 
-    found = find_dangling(change)
-    missing = {one.missing_from for one in (*found.sure, *found.possible)}
+    result = find_dangling(change)
+    missing = {one.missing_from for one in (*result.sure, *result.possible)}
     return change.after.view.envelope(
         deletedFiles=[path for path in sorted(missing) if change.paths.get(path) == "deleted"],
-        dangling=[one.fields() for one in found.sure],
-        possible=[one.fields() for one in found.possible],
+        dangling=[one.fields() for one in result.sure],
+        possible=[one.fields() for one in result.possible],
         misfits=[one.fields() for one in find_misfits(change)] if signatures else [],
         unchecked=unchecked_fields(change),
-        truncated=found.truncated,
+        truncated=result.truncated,
     )
 
 
 def _tests(change: TreeChange, limit: int) -> Row:
     from gitindex.query.impact.reach import affected_tests, runners_of
 
-    found = affected_tests(change)
-    shown = found.tests[:limit] if limit else found.tests
+    result = affected_tests(change)
+    shown = result.tests[:limit] if limit else result.tests
     ranked = [_test_fields(one) for one in shown]
     commands = runners_of(change).commands({one.path: one.nodes for one in shown})
     return change.after.view.envelope(
@@ -85,17 +85,17 @@ def _tests(change: TreeChange, limit: int) -> Row:
         ranked=ranked,
         commands=[one._asdict() for one in commands],
         unchecked=unchecked_fields(change),
-        truncated=found.truncated or len(shown) < len(found.tests),
-        unfollowed=found.truncated,
+        truncated=result.truncated or len(shown) < len(result.tests),
+        unfollowed=result.truncated,
     )
 
 
-def _test_fields(found: AffectedTest) -> Row:
+def _test_fields(test: AffectedTest) -> Row:
     return {
-        **path_fields(os.fsencode(found.path)),
-        "route": str(found.route),
-        "distance": found.distance,
-        "nodes": [safe_text(node) for node in found.nodes],
+        **path_fields(os.fsencode(test.path)),
+        "route": str(test.route),
+        "distance": test.distance,
+        "nodes": [safe_text(node) for node in test.nodes],
     }
 
 
@@ -166,9 +166,9 @@ def _impact_text(answer: Answer, ink: Ink) -> Lines:
     shown = [
         one for one in changed if ink.params.get("everything") or one["kind"] not in DATA_KINDS
     ]
-    for path, found in groupby(shown, key=itemgetter("path")):
+    for path, group in groupby(shown, key=itemgetter("path")):
         yield ink.paint("path", ink.path(path))
-        for one in found:
+        for one in group:
             yield f"  {one['line']:>5}  {one['change']:<9} {safe_text(one['qualifiedName'])}"
     yield from _reached_text(answer["reached"], ink)
     if answer["tests"]:
@@ -189,15 +189,15 @@ def _impact_text(answer: Answer, ink: Ink) -> Lines:
 def _reached_text(rows: list[Row], ink: Ink) -> Lines:
     if rows:
         yield "reaches"
-    for path, found in groupby(sorted(rows, key=_by_place), key=itemgetter("path")):
+    for path, group in groupby(sorted(rows, key=_by_place), key=itemgetter("path")):
         yield f"  {ink.paint('path', ink.path(path))}"
-        for one in found:
+        for one in group:
             step = ink.paint("dim", f"[{one['tier']}, {counted(one['distance'], 'steps')}]")
             yield f"    {one['line']:>5}  {safe_text(one['qualifiedName'])}  {step}"
 
 
-def _by_place(found: Row) -> tuple[int, str, int]:
-    return found["distance"], found["path"], found["line"]
+def _by_place(row: Row) -> tuple[int, str, int]:
+    return row["distance"], row["path"], row["line"]
 
 
 def _team(answer: Any, _params: Params) -> tuple[str, list[str]]:

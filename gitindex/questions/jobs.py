@@ -16,10 +16,10 @@ def ask(here: Here, params: Params) -> Answer:
     from gitindex.query.health import job_fields
     from gitindex.refresh.queue import read_history
 
-    found = read_history(here.worktree, params["limit"])
-    if found is None:
+    jobs = read_history(here.worktree, params["limit"])
+    if jobs is None:
         raise NotIndexed
-    return {"status": "ok", "jobs": [job_fields(job) for job in found]}
+    return {"status": "ok", "jobs": [job_fields(job) for job in jobs]}
 
 
 def text(answer: Answer, _ink: Ink) -> Lines:

@@ -40,15 +40,15 @@ def ask(here: Here, params: Params) -> Answer:
         if not merging:
             result = stack.enter_context(merged_tree(worktree, ours, theirs))
         sides = stack.enter_context(open_sides(worktree, here.path, ours, theirs, result))
-        found = check_merge(sides)
+        outcome = check_merge(sides)
         conflicts = result.conflicts if result else ()
         return sides.result.envelope(
             ours=ours,
             theirs=theirs,
             conflicts=[path_fields(name)["path"] for name in conflicts],
-            breaks=[one.fields() for one in found.breaks],
-            possible=[one.fields() for one in found.possible],
-            duplicates=[one.fields() for one in found.duplicates],
+            breaks=[one.fields() for one in outcome.breaks],
+            possible=[one.fields() for one in outcome.possible],
+            duplicates=[one.fields() for one in outcome.duplicates],
         )
 
 
@@ -76,10 +76,10 @@ def _upstream(worktree: Worktree) -> str:
 def _merge_head(worktree: Worktree) -> str:
     from gitindex.git.merge_tree import commit_of
 
-    found = next(_merge_heads(worktree), "")
-    if not found:
+    head = next(_merge_heads(worktree), "")
+    if not head:
         raise GitIndexError("no merge is under way", "leave --merging out", Exit.USAGE)
-    return commit_of(worktree, found)
+    return commit_of(worktree, head)
 
 
 def _merge_heads(worktree: Worktree) -> Lines:

@@ -61,14 +61,14 @@ def _target(binder: Binder, source: FileNames, place: Occurrence) -> Row | None:
             to = {"path": safe_text(one.path), "line": one.line + 1}
             return None if itself else {"to": to, "sure": True, "definition": False}
         return None
-    found = sorted(known or meaning.definitions, key=rank)
-    if not found:
+    definitions = sorted(known or meaning.definitions, key=rank)
+    if not definitions:
         return None
-    best = found[0]
+    best = definitions[0]
     symbol = f"{safe_text(best.path)}#{safe_text(best.qualified)}"
     to = {**path_fields(os.fsencode(best.path)), "line": best.line + 1, "symbol": symbol}
     itself = place.use is Use.DEFINITION
-    single = len({(each.path, each.qualified) for each in found}) == 1  # overloads are one
+    single = len({(each.path, each.qualified) for each in definitions}) == 1  # overloads are one
     return {
         "to": to,
         "sure": itself or (single and (bool(known) or meaning.sure)),

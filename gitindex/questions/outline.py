@@ -40,19 +40,19 @@ def _callers(view: TreeView, path: str, memory: Memory | None) -> dict[str, int 
 
     finder = Finder(view, memory)
     source = finder.project.source(path)
-    found: dict[str, int | None] = {}
+    counts: dict[str, int | None] = {}
     end = time.monotonic() + SECONDS
     for definition in source.symbols if source else ():
-        if definition.kind not in FUNCTIONS | TYPES or definition.qualified in found:
+        if definition.kind not in FUNCTIONS | TYPES or definition.qualified in counts:
             continue
         if time.monotonic() > end:
-            found[definition.qualified] = None
+            counts[definition.qualified] = None
             continue
         sites = finder.sites([definition])
         uses = [site for site in sites if site.use not in (Use.DEFINITION, Use.IMPORT)]
         around = {(s.path, s.enclosing.ordinal if s.enclosing else -1) for s in uses}
-        found[definition.qualified] = len(around)
-    return found
+        counts[definition.qualified] = len(around)
+    return counts
 
 
 def text(answer: SymbolsAnswer, ink: Ink) -> Lines:

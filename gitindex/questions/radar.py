@@ -50,8 +50,8 @@ def text(answer: Answer, ink: Ink) -> Lines:
 def _details(row: Row, ink: Ink) -> Lines:
     for name in row["conflicts"]:
         yield f"{ink.path(name)}: both edited the same lines"
-    for mark, found in (("", row["breaks"]), ("? ", row["possible"])):
-        for one in found:
+    for mark, places in (("", row["breaks"]), ("? ", row["possible"])):
+        for one in places:
             gone = f"`{safe_text(one['name'])}` is gone from {ink.path(one['missingFrom'])}"
             yield f"{mark}{ink.place(one)}: {gone} in {_other(row, one)}"
     for one in row["duplicates"]:

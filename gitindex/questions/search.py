@@ -39,7 +39,7 @@ def ask(here: Here, params: Params) -> SearchAnswer:
         with here.tree() as view:
             below = here.below(view)
             narrowed = filters._replace(below=below) if below else filters
-            found = search(
+            answer = search(
                 view,
                 query,
                 params["limit"],
@@ -49,12 +49,12 @@ def ask(here: Here, params: Params) -> SearchAnswer:
                 memory=here.memories.lexical,
             )
             if below:
-                found["within"] = safe_text(below[0])
+                answer["within"] = safe_text(below[0])
             if here.terminal:
                 from gitindex.query.health import skipped_reasons
 
-                found["notSearched"] = skipped_reasons(view)
-            return found
+                answer["notSearched"] = skipped_reasons(view)
+            return answer
 
     def scan(why: str) -> SearchAnswer:
         from gitindex.query.search.live import search_live
@@ -70,8 +70,8 @@ def text(answer: SearchAnswer, ink: Ink) -> Lines:
         if number and ink.width:
             yield ""
         yield _headline(row, ink)
-        for name, found in row.get("features", {}).items():
-            yield ink.paint("dim", f"    {found['adds']:+8.3f}  {name} {found['value']:g}")
+        for name, value in row.get("features", {}).items():
+            yield ink.paint("dim", f"    {value['adds']:+8.3f}  {name} {value['value']:g}")
         yield from _snippet(row, ink)
     if not answer["results"]:
         message = "nothing found; try fewer or other words, or `gitindex find` for a part of a name"

@@ -45,9 +45,9 @@ def _gate(here: Here, targets: Sequence[str]) -> Row:
         file, mark, name = text.partition("#")
         return EditTarget(file, name) if mark and on_disk(file) else parse_target(text, on_disk)
 
-    found = [target(text) for text in targets]
+    parsed = [target(text) for text in targets]
     root = here.worktree.root
-    placed = [one._replace(path=inside_root(root, here.path, one.path)) for one in found]
+    placed = [one._replace(path=inside_root(root, here.path, one.path)) for one in parsed]
     with here.tree() as view:
         return dict(check_mutation_gate(view, placed))
 
@@ -89,12 +89,12 @@ def _expand(service: FileStateService, named: Sequence[str]) -> list[str]:
     """Return files as named, and for a folder the files below it that have facts."""
     known = service.inputs.files
     indexed = sorted(path for path, row in known.items() if row.has_facts)
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for name in named:
         below = "" if name == "." else f"{name}/"
         inside = [] if name in known else [path for path in indexed if path.startswith(below)]
-        found |= dict.fromkeys(inside or [name])
-    return list(found)
+        paths |= dict.fromkeys(inside or [name])
+    return list(paths)
 
 
 def _refresh(here: Here, named: Sequence[str]) -> None:

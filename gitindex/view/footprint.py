@@ -55,9 +55,9 @@ class Footprint:
         else:
             result["anyPaths"] = _bloom(map(path_hash, self.paths))
         if edits:
-            found = set(hashes)
+            words = set(hashes)
             result["edits"] = {
-                path: [oid, int(data is None or not found.isdisjoint(text_hashes(data)))]
+                path: [oid, int(data is None or not words.isdisjoint(text_hashes(data)))]
                 for path, (oid, data) in sorted(edits.items())
             }
         return result

@@ -47,11 +47,11 @@ def live_files(
     with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:
-                found = disk.read(path, MAX_TEXT_BYTES + 1)
+                file = disk.read(path, MAX_TEXT_BYTES + 1)
             except PermissionError:
                 continue
-            if found is not None and _is_kept(skip_content(found.data), also):
-                yield path, found.data
+            if file is not None and _is_kept(skip_content(file.data), also):
+                yield path, file.data
 
 
 def fallback_envelope(worktree: Worktree, why: str, **fields: Any) -> dict[str, Any]:

@@ -93,8 +93,8 @@ def _absent_from_git(
 ) -> dict[bytes, OverlaidFile | None]:
     """Return files that git cannot read but the disk has; those that stay absent are counted."""
     chosen = within_budget(served.worktree.root, paths)[0]
-    found = _read_disk(served, rules, chosen)[0] if chosen else {}
-    return {path: file for path, file in found.items() if file is not None}
+    files = _read_disk(served, rules, chosen)[0] if chosen else {}
+    return {path: file for path, file in files.items() if file is not None}
 
 
 def _read_disk(
@@ -102,14 +102,14 @@ def _read_disk(
 ) -> tuple[dict[bytes, OverlaidFile | None], list[bytes]]:
     """Return files on disk, and the paths that cannot be read."""
     left_out: list[bytes] = []
-    found: dict[bytes, OverlaidFile | None] = {}
+    files: dict[bytes, OverlaidFile | None] = {}
     with ConfinedRoot(served.worktree.root) as disk:
         for path in paths:
             try:
-                found[path] = _from_disk(disk, path, rules, len(served.seen.head_tree))
+                files[path] = _from_disk(disk, path, rules, len(served.seen.head_tree))
             except PermissionError:
                 left_out.append(path)
-    return found, left_out
+    return files, left_out
 
 
 def with_buffers(overlay: Overlay, served: Snapshot, buffers: Mapping[bytes, bytes]) -> Overlay:
@@ -189,8 +189,8 @@ def overlay_digest(files: dict[bytes, OverlaidFile | None]) -> str:
     """Return a digest of all overlaid paths and their blob ids."""
     text = sha256()
     for path in sorted(files):
-        found = files[path]
-        text.update(b"%s\0%s\0" % (path, found.oid.encode() if found else b"-"))
+        file = files[path]
+        text.update(b"%s\0%s\0" % (path, file.oid.encode() if file else b"-"))
     return text.hexdigest()
 
 
@@ -200,16 +200,16 @@ def _from_disk(disk: ConfinedRoot, path: bytes, rules: Policy, digits: int) -> O
     unread = Entry(path, 0o100644, "")
     if rules.skip_path(unread) is SkipReason.SECRET:
         return _overlaid(PlannedBlob(unread, SkipReason.SECRET))  # secrets are never read
-    found = disk.read(path, MAX_HEAD)
-    if found and found.size > MAX_HEAD:
-        is_binary = skip_content(found.data) is SkipReason.BINARY
-        if found.size < LARGE or not is_binary:
-            found = disk.read(path, MAX_TEXT_BYTES + 1)
-    if found is None:
+    file = disk.read(path, MAX_HEAD)
+    if file and file.size > MAX_HEAD:
+        is_binary = skip_content(file.data) is SkipReason.BINARY
+        if file.size < LARGE or not is_binary:
+            file = disk.read(path, MAX_TEXT_BYTES + 1)
+    if file is None:
         return None
-    mode = 0o100755 if found.executable else 0o100644
-    entry = Entry(path, mode, blob_id(found.data, digits))
-    return _overlaid(classify_file(entry, rules, found.data), found.data)
+    mode = 0o100755 if file.executable else 0o100644
+    entry = Entry(path, mode, blob_id(file.data, digits))
+    return _overlaid(classify_file(entry, rules, file.data), file.data)
 
 
 def _from_tree(

@@ -110,10 +110,10 @@ def _will_open(worktree: Worktree, seen: Observation, searchable: bool) -> bool:
 
 def verdict(served: Snapshot) -> Verdict:
     """Return how fresh the snapshot is: the marker's verdict, if the marker matches it."""
-    found = judge(served.seen)
-    if found.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
-        return found._replace(freshness=FreshnessState.STALE, why="a publish is under way")
-    return found
+    result = judge(served.seen)
+    if result.freshness is FreshnessState.FRESH and not _agrees(served.seen, served.published):
+        return result._replace(freshness=FreshnessState.STALE, why="a publish is under way")
+    return result
 
 
 def fingerprint_digest(text: str) -> str:

@@ -96,41 +96,41 @@ class TreeView:
     def read(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the bytes of live paths; paths without content are left out."""
         names = list(paths)
-        found, oids = self._overlaid(names)
+        texts, oids = self._overlaid(names)
         oids |= self._base_oids([path for path in names if path not in self.overlay.files])
         if self.overlay.source == WORKTREE:
-            found |= self._unchanged(oids)
-        absent = {path: oid for path, oid in oids.items() if path not in found}
+            texts |= self._unchanged(oids)
+        absent = {path: oid for path, oid in oids.items() if path not in texts}
         contents = read_blobs(self.worktree.root, list(absent.values()))
-        return found | {path: contents[oid] for path, oid in absent.items() if oid in contents}
+        return texts | {path: contents[oid] for path, oid in absent.items() if oid in contents}
 
     def _overlaid(self, paths: list[bytes]) -> tuple[dict[bytes, bytes], dict[bytes, str]]:
         """Return the bytes of overlaid paths where they are known, else their blob ids."""
-        found: dict[bytes, bytes] = {}
+        texts: dict[bytes, bytes] = {}
         oids: dict[bytes, str] = {}
         for path in paths:
             file = self.overlay.files.get(path)
             if file is not None and file.data is not None:
-                found[path] = file.data
+                texts[path] = file.data
             elif file is not None and file.oid:
                 oids[path] = file.oid
-        return found, oids
+        return texts, oids
 
     def _unchanged(self, oids: dict[bytes, str]) -> dict[bytes, bytes]:
         """Read files on disk that match their blob id: a tenth of the cost of a git process."""
-        found: dict[bytes, bytes] = {}
+        texts: dict[bytes, bytes] = {}
         with ConfinedRoot(self.worktree.root) as disk:
             for path, oid in oids.items():
                 text = self._memory.text(oid)
                 if text is not None:
-                    found[path] = text
+                    texts[path] = text
                     continue
                 with suppress(OSError):
                     file = disk.read(path, MAX_TEXT_BYTES)
                     if file is not None and blob_id(file.data, len(oid)) == oid:
-                        found[path] = file.data
+                        texts[path] = file.data
                         self._memory.keep_text(oid, file.data)
-        return found
+        return texts
 
     def ensure_facts(
         self, *, words: Iterable[str] | None = None, paths: Iterable[bytes] | None = None
@@ -270,7 +270,7 @@ class TreeView:
 
     def _base_oids(self, paths: list[bytes]) -> dict[bytes, str]:
         """Return the blob ids of some paths of the published tree."""
-        found: dict[bytes, str] = {}
+        oids: dict[bytes, str] = {}
         for at in range(0, len(paths), CHUNK):
             part = paths[at : at + CHUNK]
             rows = self.served.database.rows(
@@ -279,8 +279,8 @@ class TreeView:
                 self.served.published.worktree_id,
                 *part,
             )
-            found |= {path: oid.hex() for path, oid in rows}
-        return found
+            oids |= {path: oid.hex() for path, oid in rows}
+        return oids
 
 
 def trust_fields(imported: ImportedFacts) -> TrustFields:

@@ -46,9 +46,9 @@ def check_hooks(worktree: Worktree) -> list[Finding]:
     """Check every event, then everything that may break them all."""
     place, record, ways = find_place(worktree), read_record(worktree), find_ways(worktree)
     states = hook_states(worktree)
-    found = [_event(state, place, record, ways) for state in states]
+    findings = [_event(state, place, record, ways) for state in states]
     return [
-        *found,
+        *findings,
         *_moved_folder(place, record, ways),
         *_config_hooks(worktree, ways),
         *_twice(ways),

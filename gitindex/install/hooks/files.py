@@ -51,13 +51,13 @@ class WriteRefused(Exception):
 def read_hook(path: str) -> HookFile | None:
     """Read the file at a hook's path; None if there is none."""
     try:
-        found = os.lstat(path)
+        info = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(info.st_mode):
         return HookFile(path, _read(path), _target_mode(path), True)
-    data = _read(path) if stat.S_ISREG(found.st_mode) else None
-    return HookFile(path, data, stat.S_IMODE(found.st_mode), False)
+    data = _read(path) if stat.S_ISREG(info.st_mode) else None
+    return HookFile(path, data, stat.S_IMODE(info.st_mode), False)
 
 
 def put(path: str, event: str, script: str) -> None:
@@ -115,18 +115,18 @@ def _create(path: str, event: str, script: str) -> None:
         write_hook(path, block.render_file(event, script))
 
 
-def _renew(hook: HookFile, found: HookBlock, event: str, script: str) -> None:
-    if found.version > BLOCK_VERSION:
+def _renew(hook: HookFile, ours: HookBlock, event: str, script: str) -> None:
+    if ours.version > BLOCK_VERSION:
         return  # a newer gitindex wrote it, and it works
-    if found.form is Form.BLOCK:
-        rewrite(hook, block.insert(found.rest, event, script))
+    if ours.form is Form.BLOCK:
+        rewrite(hook, block.insert(ours.rest, event, script))
         return
     whole = (
         block.render_dispatcher(event, script, os.path.dirname(hook.path))
-        if found.form is Form.DISPATCHER
+        if ours.form is Form.DISPATCHER
         else block.render_file(event, script)
     )
-    added = found.rest.removeprefix(SHEBANG)  # lines that another tool added after ours
+    added = ours.rest.removeprefix(SHEBANG)  # lines that another tool added after ours
     write_hook(hook.path, whole + added, hook.mode | 0o755, os.lstat(hook.path))
 
 
@@ -150,11 +150,11 @@ def _move_aside(path: str, event: str, script: str) -> None:
     write_hook(path, block.render_dispatcher(event, script, os.path.dirname(path)))
 
 
-def _restore(hook: HookFile, found: HookBlock, original: str) -> None:
-    ours_alone = found.form is not Form.BLOCK and found.rest == SHEBANG
+def _restore(hook: HookFile, ours: HookBlock, original: str) -> None:
+    ours_alone = ours.form is not Form.BLOCK and ours.rest == SHEBANG
     if not ours_alone:
-        rewrite(hook, found.rest)
-    elif found.form is Form.DISPATCHER and os.path.lexists(original):
+        rewrite(hook, ours.rest)
+    elif ours.form is Form.DISPATCHER and os.path.lexists(original):
         os.replace(original, hook.path)
     else:
         remove(hook.path)

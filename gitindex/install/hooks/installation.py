@@ -107,9 +107,9 @@ def decide_mode(mode: str, root: str = "/") -> str:
         raise GitIndexError(f"unknown mode: {mode}", "one of " + ", ".join(MODES), Exit.USAGE)
     able = knows_config_hooks(root)
     if mode == "config" and not able:
-        found, needed = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
+        installed, needed = (".".join(map(str, v)) for v in (git_version(root), CONFIG_HOOKS))
         raise GitIndexError(
-            f"git {found} does not run hooks from its configuration: {needed} does",
+            f"git {installed} does not run hooks from its configuration: {needed} does",
             "use `--mode hooks`",
             Exit.ERROR,
         )

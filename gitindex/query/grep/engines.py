@@ -197,11 +197,11 @@ def _options(needle: GrepPattern, want: LineLimits) -> list[str]:
 
 def _read_lines(output: bytes, prefix: int) -> dict[bytes, FileHits]:
     """Parse records of `path NUL line:column:text`."""
-    found: dict[bytes, list[LineMatch]] = {}
+    lines: dict[bytes, list[LineMatch]] = {}
     for path, rest in _records(output, prefix):
         line, column, text = rest.split(b":", 2)
-        found.setdefault(path, []).append(LineMatch(int(line), int(column), text))
-    return {path: FileHits(path, len(hits), hits) for path, hits in found.items()}
+        lines.setdefault(path, []).append(LineMatch(int(line), int(column), text))
+    return {path: FileHits(path, len(hits), hits) for path, hits in lines.items()}
 
 
 def _read_counts(output: bytes, prefix: int) -> dict[bytes, FileHits]:

@@ -99,10 +99,10 @@ def grep(view: TreeView, question: GrepQuery) -> GrepAnswer:
         skipped = [row for row in skipped if question.covers(row[0])]
     files |= {path: source for path, source, why in skipped if why in GREPPED}
     if view.overlay.source == WORKTREE:
-        found = search_disk(view.worktree.root, sorted(files), parsed, question.want)
+        matches = search_disk(view.worktree.root, sorted(files), parsed, question.want)
     else:
-        found = search_texts(_texts(view, sorted(files)), parsed, question.want)
-    fields = _fields(question, _judged(view, found), files, view.read)
+        matches = search_texts(_texts(view, sorted(files)), parsed, question.want)
+    fields = _fields(question, _judged(view, matches), files, view.read)
     left = Counter(why for _, _, why in skipped if why not in GREPPED)
     fields |= {"searchedFiles": len(files), "narrowed": ids is not None, "notSearched": dict(left)}
     return cast("GrepAnswer", view.envelope(**fields))
@@ -112,8 +112,8 @@ def scan(worktree: Worktree, question: GrepQuery, why: str) -> GrepAnswer:
     """Return the same without an index: every file on disk is searched."""
     parsed = understand(question.needle)
     paths = live_paths(worktree, question.covers, also=GREPPED)
-    found = search_disk(worktree.root, paths, parsed, question.want)
-    texts = (hits for hits in found if _is_text(worktree, hits.path))
+    matches = search_disk(worktree.root, paths, parsed, question.want)
+    texts = (hits for hits in matches if _is_text(worktree, hits.path))
     sources = dict.fromkeys(paths, WORKTREE)
     fields = _fields(
         question, texts, sources, lambda names: dict(live_files(worktree, names, also=GREPPED))
@@ -139,9 +139,9 @@ def _texts(view: TreeView, paths: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
         yield from ((path, contents[path]) for path in part if path in contents)
 
 
-def _judged(view: TreeView, found: Iterable[FileHits]) -> Iterator[FileHits]:
+def _judged(view: TreeView, matches: Iterable[FileHits]) -> Iterator[FileHits]:
     """Drop files whose content the policy skips; unread overlay files are checked here."""
-    for hits in found:
+    for hits in matches:
         edited = view.changed().get(hits.path)
         unread = edited is not None and edited.data is None
         if not unread or _is_searched(view.read([hits.path]).get(hits.path, b"")):
@@ -159,10 +159,10 @@ def _is_text(worktree: Worktree, path: bytes) -> bool:
 
 
 def _fields(
-    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str], read: Read
+    question: GrepQuery, matches: Iterable[FileHits], sources: dict[bytes, str], read: Read
 ) -> dict[str, Any]:
     """Return the fields of the results, truncated at the limit."""
-    rows = _rows(question, found, sources, read)
+    rows = _rows(question, matches, sources, read)
     results = list(islice(rows, question.limit or None))
     cut = bool(question.limit) and next(rows, None) is not None
     pattern = question.needle.text.encode("utf-8", "replace").decode()
@@ -170,9 +170,9 @@ def _fields(
 
 
 def _rows(
-    question: GrepQuery, found: Iterable[FileHits], sources: dict[bytes, str], read: Read
+    question: GrepQuery, matches: Iterable[FileHits], sources: dict[bytes, str], read: Read
 ) -> Iterator[dict[str, Any]]:
-    for hits in found:
+    for hits in matches:
         base = path_fields(hits.path) | {"source": sources[hits.path]}
         if question.form is GrepForm.LINES:
             around = _context(question, hits.path, read)

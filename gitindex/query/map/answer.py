@@ -131,18 +131,18 @@ def map_picture(view: TreeView, query: MapQuery = MapQuery()) -> str:  # noqa: B
 
 def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
     """Return sections by their names, which may be joined by commas."""
-    found = []
+    sections = []
     for name in (part.strip() for text in names for part in text.split(",") if part.strip()):
         if name not in [*MapSection]:
             raise GitIndexError(
                 f"no such section: {name}", f"one of {', '.join(MapSection)}", Exit.USAGE
             )
-        found.append(MapSection(name))
-    return tuple(dict.fromkeys(found))
+        sections.append(MapSection(name))
+    return tuple(dict.fromkeys(sections))
 
 
 def _focus(graph: FileGraph, paths: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    focus: set[str] = set()
     for path in paths:
         clean = normalize_rel_path(path)
         below = [p for p in graph.files if not clean or p == clean or p.startswith(f"{clean}/")]
@@ -150,8 +150,8 @@ def _focus(graph: FileGraph, paths: Iterable[str]) -> set[str]:
             raise GitIndexError(
                 f"not in the tree: {safe_text(path)}", "see `git ls-files`", Exit.USAGE
             )
-        found.update(below)
-    return found
+        focus.update(below)
+    return focus
 
 
 def _by_rank(ranks: Mapping[str, float]) -> list[str]:
@@ -194,7 +194,7 @@ def _show_files(
 
 
 def _choices(graph: FileGraph, ranks: Mapping[str, float], focus: set[str]) -> list[Choice]:
-    found: list[Choice] = []
+    choices: list[Choice] = []
     best = _by_rank(ranks)[:MAX_FILES]
     definitions = graph.definitions(best)
     for path in best:
@@ -206,8 +206,8 @@ def _choices(graph: FileGraph, ranks: Mapping[str, float], focus: set[str]) -> l
         order = sorted(range(len(tops)), key=lambda n: (-worths[n], tops[n].line))
         for place, number in enumerate(order):
             worth = ranks[path] * worths[number] / (1 + place)
-            found.append(Choice(path, tops[number], worth))
-    return sorted(found, key=lambda c: (-c.worth, c.path, c.top.line, c.top.qualified))
+            choices.append(Choice(path, tops[number], worth))
+    return sorted(choices, key=lambda c: (-c.worth, c.path, c.top.line, c.top.qualified))
 
 
 def _kind_share(top: TopDefinition) -> float:

@@ -75,19 +75,19 @@ class FileGraph:
         rows = view.rows(
             "SELECT l.path, l.blob_id, b.language, b.lines FROM {live} l JOIN {blobs} b ON b.id=l.blob_id"
         )
-        found = {
+        live = {
             path.decode("utf-8", "surrogateescape"): (blob_id, language, lines)
             for path, blob_id, language, lines in rows
         }
-        self.files = {path: GraphFile(path, *found[path]) for path in sorted(found)}
+        self.files = {path: GraphFile(path, *live[path]) for path in sorted(live)}
 
     @cached_property
     def blobs(self) -> dict[int, list[str]]:
         """Return the paths of each blob."""
-        found: dict[int, list[str]] = defaultdict(list)
+        paths: dict[int, list[str]] = defaultdict(list)
         for file in self.files.values():
-            found[file.blob_id].append(file.path)
-        return found
+            paths[file.blob_id].append(file.path)
+        return paths
 
     @cached_property
     def imports(self) -> dict[str, tuple[str, ...]]:
@@ -100,12 +100,12 @@ class FileGraph:
             for path in self.blobs.get(blob_id, ()):
                 pairs = tuple((a, b) for a, b in json.loads(names))
                 written[path].append(Import(module, pairs, level, line))
-        found = {}
+        imported = {}
         for path in sorted(written):
             language = self.files[path].language
             reached = {t for i in written[path] for t in resolver.resolve(path, language, i)}
-            found[path] = tuple(sorted(reached & self.files.keys()))
-        return found
+            imported[path] = tuple(sorted(reached & self.files.keys()))
+        return imported
 
     @cached_property
     def importers(self) -> Counter[str]:
@@ -119,18 +119,18 @@ class FileGraph:
             "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.exported FROM {symbols} s"
             " JOIN {names} n ON n.id=s.name_id WHERE s.parent<0 ORDER BY s.blob_id, s.ordinal"
         )
-        found: dict[str, list[OuterDefinition]] = defaultdict(list)
+        definitions: dict[str, list[OuterDefinition]] = defaultdict(list)
         for blob_id, *fields in rows:
             outer = OuterDefinition(*fields)
             for path in self.blobs.get(blob_id, ()):
-                found[path].append(outer)
-        return found
+                definitions[path].append(outer)
+        return definitions
 
     def definitions(self, paths: Iterable[str]) -> dict[str, list[TopDefinition]]:
         """Return the definitions of some files at the top level and one level below."""
         chosen = set(paths)
         blobs = sorted({self.files[path].blob_id for path in chosen})
-        found: dict[str, list[TopDefinition]] = defaultdict(list)
+        tops: dict[str, list[TopDefinition]] = defaultdict(list)
         for at in range(0, len(blobs), CHUNK):
             part = blobs[at : at + CHUNK]
             for blob_id, *fields, exported, parent in self._view.rows(
@@ -144,15 +144,15 @@ class FileGraph:
                 top = TopDefinition._make((*fields, bool(exported), int(parent >= 0)))
                 for path in self.blobs[blob_id]:
                     if path in chosen:
-                        found[path].append(top)
-        return found
+                        tops[path].append(top)
+        return tops
 
     @cached_property
     def mentions(self) -> dict[str, dict[str, set[str]]]:
         """Return the unique names of each defining file, with the files that mention them."""
         owners = self._owners()
         unique = sorted(name for name, paths in owners.items() if len(paths) == 1)[:MAX_NAMES]
-        found: dict[str, dict[str, set[str]]] = defaultdict(dict)
+        mentioned: dict[str, dict[str, set[str]]] = defaultdict(dict)
         for at in range(0, len(unique), CHUNK):
             part = unique[at : at + CHUNK]
             for name, *row in self._view.rows(
@@ -161,10 +161,10 @@ class FileGraph:
                 *part,
             ):
                 (owner,) = owners[name]
-                users = found[owner].setdefault(name, set())
+                users = mentioned[owner].setdefault(name, set())
                 for blob_id in blobs_of(*row):
                     users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
-        return found
+        return mentioned
 
     def _owners(self) -> dict[str, set[str]]:
         """Return the files that define each exported function or type."""
@@ -187,19 +187,19 @@ class FileGraph:
         return 0.1 if is_test(path) or is_foreign(path) else 1.0
 
     def _edges(self) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = defaultdict(dict)
+        edges: dict[str, dict[str, float]] = defaultdict(dict)
         for path, targets in self.imports.items():
             for target in targets:
-                found[path][target] = IMPORT_WEIGHT
+                edges[path][target] = IMPORT_WEIGHT
         for owner in sorted(self.mentions):
             for users in self.mentions[owner].values():
                 if len(users) <= MAX_MENTIONS:
                     for user in sorted(users):
                         if self._may_mean(user, owner):
-                            found[user][owner] = found[user].get(owner, 0.0) + MENTION_WEIGHT
+                            edges[user][owner] = edges[user].get(owner, 0.0) + MENTION_WEIGHT
         return {
             path: {t: w * (TEST_WEIGHT if is_test(path) else 1.0) for t, w in targets.items()}
-            for path, targets in found.items()
+            for path, targets in edges.items()
         }
 
     def _may_mean(self, user: str, owner: str) -> bool:
@@ -225,11 +225,11 @@ def page_rank(
     flows = [(path, list(edges[path].items()), sum(edges[path].values())) for path in sorted(edges)]
     ranks = dict(home)
     for _ in range(ROUNDS):
-        found = dict.fromkeys(home, 0.0)
+        received = dict.fromkeys(home, 0.0)
         for path, targets, weight in flows:
             share = DAMPING * ranks[path] / weight
             for target, part in targets:
-                found[target] += share * part
-        lost = 1.0 - sum(found.values())  # restarts, and rank from files without edges
-        ranks = {path: found[path] + lost * home[path] for path in found}
+                received[target] += share * part
+        lost = 1.0 - sum(received.values())  # restarts, and rank from files without edges
+        ranks = {path: received[path] + lost * home[path] for path in received}
     return {path: round(rank, DIGITS) for path, rank in ranks.items()}

@@ -85,13 +85,13 @@ def _without_lone(
 
 def _folders(files: Mapping[str, MapFile]) -> dict[str, list[str]]:
     """Return the folders and files directly in each folder; the root is the empty name."""
-    found: dict[str, set[str]] = {"": set()}
+    folders: dict[str, set[str]] = {"": set()}
     for path in files:
         folder = ""
         for entry in (*_ancestors(path), path):
-            found.setdefault(folder, set()).add(entry)
+            folders.setdefault(folder, set()).add(entry)
             folder = entry
-    return {folder: sorted(entries) for folder, entries in found.items()}
+    return {folder: sorted(entries) for folder, entries in folders.items()}
 
 
 def _ancestors(path: str) -> Iterator[str]:

@@ -85,23 +85,23 @@ def _languages(of: Subject) -> list[Line]:
 
 def _entry_points(of: Subject) -> list[Line]:
     """Return commands in project files, functions called `main`, and files run directly."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     read = 0
     for path in sorted(of.graph.files, key=lambda p: (p.count("/"), p)):
         if is_test(path) or is_foreign(path):
             continue
         if path.rpartition("/")[2] in _PROJECTS and read < MAX_PROJECTS:
             read += 1
-            found |= {f"{path}: {name}": target for name, target in _declared(of.view, path)}
+            entries |= {f"{path}: {name}": target for name, target in _declared(of.view, path)}
         main = any(top.name == "main" for top in of.graph.outer.get(path, ()))
         if main or _STARTS.search(path):
-            found.setdefault(path, "main()" if main else "")
+            entries.setdefault(path, "main()" if main else "")
     return [
         (
             safe_text(f"{name}  {target}".rstrip()),
             {"name": safe_text(name), "target": safe_text(target)},
         )
-        for name, target in found.items()
+        for name, target in entries.items()
     ]
 
 
@@ -158,14 +158,14 @@ def _tests(of: Subject) -> list[Line]:
     for path in of.graph.files:
         if is_test(path):
             folders[f"{path.rpartition('/')[0]}/".removeprefix("/") or "./"].append(path)
-    found: list[Line] = []
+    lines: list[Line] = []
     for folder in sorted(folders, key=lambda f: (-len(folders[f]), f)):
         reached = Counter(
             t for path in folders[folder] for t in of.graph.imports.get(path, ()) if not is_test(t)
         )
         most = sorted(reached, key=lambda p: (-reached[p], p))[:3]
         reads = f"; of {', '.join(map(safe_text, most))}" if most else ""
-        found.append(
+        lines.append(
             (
                 f"{safe_text(folder)}  {counted(len(folders[folder]), 'files')}{reads}",
                 {
@@ -175,7 +175,7 @@ def _tests(of: Subject) -> list[Line]:
                 },
             )
         )
-    return found
+    return lines
 
 
 def _surface(of: Subject) -> list[Line]:
@@ -183,25 +183,25 @@ def _surface(of: Subject) -> list[Line]:
     own = [p for p in of.graph.files if not is_test(p) and not is_foreign(p)]
     mains = [p for p in own if _SURFACE.search(p)] or own
     names = _exported(of.view, of.graph)
-    found: list[Line] = []
+    lines: list[Line] = []
     for path in sorted(mains, key=lambda p: (p.count("/"), -of.ranks.get(p, 0.0), p)):
         offered = names.get(path, [])
         if offered:
-            found.append(
+            lines.append(
                 (
                     safe_text(f"{path}  {', '.join(offered)}"),
                     {"path": safe_text(path), "names": [safe_text(name) for name in offered]},
                 )
             )
-    return found
+    return lines
 
 
 def _exported(view: TreeView, graph: FileGraph) -> dict[str, list[str]]:
     """Return the names that each file exports: its own, and those a main file re-exports."""
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    exported: dict[str, dict[str, None]] = defaultdict(dict)
     for blob_id, name in view.rows("SELECT blob_id, name FROM {exports} ORDER BY blob_id, ordinal"):
         for path in graph.blobs.get(blob_id, ()):
-            found[path][name] = None
+            exported[path][name] = None
     for blob_id, names in view.rows(
         "SELECT blob_id, names FROM {imports} ORDER BY blob_id, ordinal"
     ):
@@ -210,8 +210,8 @@ def _exported(view: TreeView, graph: FileGraph) -> dict[str, list[str]]:
                 public = (
                     local for _, local in json.loads(names) if local[:1] not in ("_", "*", "")
                 )
-                found[path].update(dict.fromkeys(name for name in public if "." not in name))
-    return {path: list(names) for path, names in found.items()}
+                exported[path].update(dict.fromkeys(name for name in public if "." not in name))
+    return {path: list(names) for path, names in exported.items()}
 
 
 _SECTIONS: dict[MapSection, Callable[[Subject], list[Line]]] = {

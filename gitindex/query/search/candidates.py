@@ -91,14 +91,14 @@ class Collector:
         """Return the candidates, with their score in the lexical index."""
         if not self._terms and not self._must:
             return list(self._filtered())
-        found, scores = self._lexical(TEXT_HITS)
+        hits, scores = self._lexical(TEXT_HITS)
         if not self._query.must_hold:
-            found = self._code_first(found, scores)
-        known = {c.path for c in found}
+            hits = self._code_first(hits, scores)
+        known = {c.path for c in hits}
         brought = (*self._defining(), *self._by_path(), *self._by_subject())
         others = {c.path: c for c in brought if c.path not in known}
         scores |= self._scores_of({c.key for c in others.values()} - scores.keys())
-        indexed = self._scored([*found, *others.values()], scores)
+        indexed = self._scored([*hits, *others.values()], scores)
         edited = list(self._unindexed())
         return self._overlaid(indexed, edited) if edited else indexed
 
@@ -126,7 +126,7 @@ class Collector:
                 return live, {hit.key: hit.score for hit in hits}
             limit *= 4
 
-    def _code_first(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
+    def _code_first(self, pool: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
         """Return the best candidates by text; documents, tests and data count less, long files more.
 
         BM25 of a whole file prefers short ones, which the first score corrects in full.
@@ -141,18 +141,18 @@ class Collector:
                 c.path,
                 c,
             )
-            for c in found
+            for c in pool
         ]
         listed.sort()
         return [c for _, _, c in listed[:BY_TEXT]]
 
-    def _scored(self, found: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
+    def _scored(self, pool: list[Candidate], scores: dict[FactsKey, float]) -> list[Candidate]:
         """Return the candidates that pass, with what text and history score."""
-        passing = self._passing([c.key for c in found])
-        past = self._past.scores([c.path for c in found])
+        passing = self._passing([c.key for c in pool])
+        past = self._past.scores([c.path for c in pool])
         return [
             tuple.__new__(Candidate, (*c[:TEXT_AT], scores.get(c.key, 0.0), past.get(c.path, 0.0)))
-            for c in found
+            for c in pool
             if c.key in passing
         ]
 
@@ -181,10 +181,10 @@ class Collector:
             *names,
             *_TYPES,
         )
-        found = self._allowed_paths(map(candidate_of, rows))
+        candidates = self._allowed_paths(map(candidate_of, rows))
         if len(self._query.words) == 1:
-            self.named.update(c.path for c in found)
-        yield from found
+            self.named.update(c.path for c in candidates)
+        yield from candidates
 
     def _by_path(self) -> Iterator[Candidate]:
         """Yield paths with words of the query: those with most of it first, then the shortest."""
@@ -193,13 +193,13 @@ class Collector:
         needles = [(needle, share) for needle, share in needles if needle.isalnum()]
         if not needles:
             return
-        found = self._files.with_words(needles, 4 * BY_WORDS)
+        paths = self._files.with_words(needles, 4 * BY_WORDS)
         lowered = [needle.encode() for needle, _ in needles]
         overlaid = [p for p in self._view.changed() if any(n in p.lower() for n in lowered)]
-        found += overlaid[:BY_WORDS]
+        paths += overlaid[:BY_WORDS]
         self._meant.update(overlaid)
-        order = {path: place for place, path in enumerate(found)}
-        rows = self._allowed_paths(self._files.at(found))
+        order = {path: place for place, path in enumerate(paths)}
+        rows = self._allowed_paths(self._files.at(paths))
         weight = {c.path: kinds_weight(self._query, c.name) for c in rows}
         yield from sorted(rows, key=lambda c: (weight[c.path] < LESS, order[c.path]))[:BY_WORDS]
 
@@ -262,24 +262,24 @@ class Collector:
         """
         length = min(len(text) / 6, 13 * len(text) ** 0.5)
         named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
-        found = 0.0
+        score = 0.0
         for term, boost in self._match.terms:
             if counts.get(term):
                 idf = self.rarity.idf(term)
-                found += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)
-                found += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
-        return found
+                score += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)
+                score += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
+        return score
 
-    def _allowed_paths(self, found: Iterable[Candidate]) -> list[Candidate]:
+    def _allowed_paths(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates that pass the filters."""
         filters = self._query.filters
         if filters == _NO_FILTERS:
-            return list(found)
-        kept = [c for c in found if _passes(filters, c)]
+            return list(candidates)
+        kept = [c for c in candidates if _passes(filters, c)]
         return self._of_kind(kept) if filters.kinds else kept
 
-    def _of_kind(self, found: list[Candidate]) -> list[Candidate]:
-        ids, kinds = [c.blob_id for c in found], self._query.filters.kinds
+    def _of_kind(self, candidates: list[Candidate]) -> list[Candidate]:
+        ids, kinds = [c.blob_id for c in candidates], self._query.filters.kinds
         matching = {
             blob_id
             for at in range(0, len(ids), CHUNK)
@@ -290,20 +290,20 @@ class Collector:
                 *ids[at : at + CHUNK],
             )
         }
-        return [c for c in found if c.blob_id in matching]
+        return [c for c in candidates if c.blob_id in matching]
 
 
-def with_facts(view: TreeView, found: list[Candidate]) -> list[Candidate]:
+def with_facts(view: TreeView, candidates: list[Candidate]) -> list[Candidate]:
     """Return the same candidates, after extracting the facts of edited files."""
-    paths = [c.path for c in found if c.blob_id == NO_BLOB]
+    paths = [c.path for c in candidates if c.blob_id == NO_BLOB]
     if not paths:
-        return found
+        return candidates
     view.ensure_facts(paths=paths)
     rows = view.rows(
         f"SELECT l.path, l.blob_id FROM {{live}} l WHERE l.path IN ({marks(paths)})", *paths
     )
     ids = {path: blob_id for path, blob_id in rows if blob_id is not None}
-    return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in found]
+    return [c._replace(blob_id=ids.get(c.path, c.blob_id)) for c in candidates]
 
 
 def _passes(filters: Filters, one: Candidate) -> bool:

@@ -56,24 +56,24 @@ class ChunkScorer:
         for number, needle in self._inside:
             if needle in words.joined:
                 stem_bits |= 1 << number
-        found = self._listed.get((stem_bits, folder_bits))
-        if found is None:
-            found = self._listed[stem_bits, folder_bits] = tuple(
+        terms = self._listed.get((stem_bits, folder_bits))
+        if terms is None:
+            terms = self._listed[stem_bits, folder_bits] = tuple(
                 (*term, 2.0 * (stem_bits >> number & 1) + (folder_bits >> number & 1))
                 for number, term in enumerate(self._terms)
             )
-        return found
+        return terms
 
     def _bits(self, words: Sequence[str]) -> int:
         """Return the terms with which one of the words starts, one bit each."""
-        found, known = 0, self._starts
+        union, known = 0, self._starts
         for word in words:
             bits = known.get(word)
             if bits is None:
                 starts = (1 << n for n, text in enumerate(self._needles) if word.startswith(text))
                 bits = known[word] = sum(starts)
-            found |= bits
-        return found
+            union |= bits
+        return union
 
 
 def python_chunks(
@@ -98,28 +98,28 @@ def _saturated(weight: float, count: float) -> float:
 
 def _counts(places: Iterable[tuple[int, float]], step: int) -> dict[int, float]:
     """Return the weight of a word in each chunk that has it; each position is in two chunks."""
-    found: dict[int, float] = {}
+    counts: dict[int, float] = {}
     for place, worth in places:
         at = place // step
-        found[at] = found.get(at, 0.0) + worth
-    for at, worth in list(found.items()):
+        counts[at] = counts.get(at, 0.0) + worth
+    for at, worth in list(counts.items()):
         if at:
-            found[at - 1] = found.get(at - 1, 0.0) + worth
-    return found
+            counts[at - 1] = counts.get(at - 1, 0.0) + worth
+    return counts
 
 
 def _places(data: bytes, lowered: bytes, needle: bytes, whole: bool) -> list[tuple[int, float]]:
     """Return the positions of a word with their weights: starts of words count most."""
-    size, found, find = len(needle), list[tuple[int, float]](), lowered.find
+    size, places, find = len(needle), list[tuple[int, float]](), lowered.find
     at = find(needle)
-    while at != -1 and len(found) < MAX_PLACES:
+    while at != -1 and len(places) < MAX_PLACES:
         worth = 1.0 if _starts_word(data, at) else INSIDE if size >= MIN_INSIDE else 0.0
         if (whole or size <= 3) and _goes_on(lowered[at + size : at + size + 1]):
             worth = 0.0 if size <= 3 else worth / 2
         if worth:
-            found.append((at, worth))
+            places.append((at, worth))
         at = find(needle, at + size)
-    return found
+    return places
 
 
 def _goes_on(after: bytes) -> bool:

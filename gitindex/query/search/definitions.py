@@ -106,10 +106,10 @@ class DefinitionMatcher:
         self._around: dict[str, float] = {}
 
     def features(
-        self, found: Iterable[NamedDefinition]
+        self, definitions: Iterable[NamedDefinition]
     ) -> tuple[DefinitionFeatures, list[ScoredDefinition]]:
         """Return the features of a file's definitions, and the definitions, best first."""
-        listed = list(found)
+        listed = list(definitions)
         scored = self.scored(listed)
         if not scored:
             return DefinitionFeatures(), scored
@@ -124,10 +124,10 @@ class DefinitionMatcher:
         )
         return features, sorted(scored, key=_best_definition)
 
-    def scored(self, found: Iterable[NamedDefinition]) -> list[ScoredDefinition]:
+    def scored(self, definitions: Iterable[NamedDefinition]) -> list[ScoredDefinition]:
         """Return the definitions with how well name, class and comment match, in the given order."""
         known = self._names
-        return [self._score(d, known.get(d.name) or self._match_name(d.name)) for d in found]
+        return [self._score(d, known.get(d.name) or self._match_name(d.name)) for d in definitions]
 
     def _match_name(self, name: str) -> _NameSaid:
         """Return how a name matches the query, and remember it: names repeat."""
@@ -208,10 +208,10 @@ def _best_definition(one: ScoredDefinition) -> tuple[float, float, int]:
 
 def _greatest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Return the greatest value of every key."""
-    found: dict[str, float] = {}
+    greatest: dict[str, float] = {}
     for key, value in pairs:
-        found[key] = max(value, found.get(key, 0.0))
-    return found
+        greatest[key] = max(value, greatest.get(key, 0.0))
+    return greatest
 
 
 def _factor(kind: str) -> float:
@@ -275,21 +275,21 @@ class DefinitionMemory:
         A blob is given by its number and its id in git: numbers of collected blobs are used again.
         """
         stored = [blob for blob in dict.fromkeys(blobs) if blob[0] != NO_BLOB]
-        found = {}
+        by_blob = {}
         for blob in stored:
             if blob in self._files:
                 self._files.move_to_end(blob)
-                found[blob[0]] = self._files[blob]
-        oids = {number: oid for number, oid in stored if number not in found}
+                by_blob[blob[0]] = self._files[blob]
+        oids = {number: oid for number, oid in stored if number not in by_blob}
         for number, listed in _read(view, list(oids)).items():
-            found[number] = FileDefinitions(listed)
+            by_blob[number] = FileDefinitions(listed)
             if number < FIRST_ID:
-                self._files[number, oids[number]] = found[number]
-                self._kept += found[number].size
+                self._files[number, oids[number]] = by_blob[number]
+                self._kept += by_blob[number].size
         while self._kept > MAX_KEPT:
             _, dropped = self._files.popitem(last=False)
             self._kept -= dropped.size
-        return found
+        return by_blob
 
 
 def _read(view: TreeView, numbers: list[int]) -> dict[int, list[NamedDefinition]]:
@@ -318,14 +318,14 @@ def matching_definitions(
     """
     needles = [needle.encode() for needle in _needles(atoms)]
     both = {*commented} if len(atoms) > 1 else set()
-    found: list[_Order] = []
+    matches: list[_Order] = []
     for number, file in files.items():
         counts = _counts(file, needles, number in both)
         if kinds:
             counts = {at: n for at, n in counts.items() if file.listed[at].kind in kinds}
-        found += [(-n, len(file.listed[at].qualified), number, at) for at, n in counts.items()]
+        matches += [(-n, len(file.listed[at].qualified), number, at) for at, n in counts.items()]
     by_blob: dict[int, list[NamedDefinition]] = {}
-    for _, _, number, at in sorted(found)[:MAX_ROWS]:
+    for _, _, number, at in sorted(matches)[:MAX_ROWS]:
         by_blob.setdefault(number, []).append(files[number].listed[at])
     return by_blob
 

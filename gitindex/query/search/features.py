@@ -156,9 +156,9 @@ class NameMatcher:
         known = self._known
         said = 0.0
         for word in words:
-            found = known[word]
-            if found:
-                said += found[0][1]
+            matches = known[word]
+            if matches:
+                said += matches[0][1]
         precision = max(said / len(words), inside)
         return NameMatch(self.cover(levels), precision if precision < 1.0 else 1.0)
 
@@ -169,16 +169,16 @@ class NameMatcher:
 
     def levels(self, words: Sequence[str]) -> dict[int, float]:
         """Return how well some words match each atom."""
-        found: dict[int, float] = {}
+        best: dict[int, float] = {}
         known = self._known
         for word in words:
             pairs = known.get(word)
             if pairs is None:
                 pairs = known[word] = self._compared(word)
             for number, level in pairs:
-                if level > found.get(number, 0.0):
-                    found[number] = level
-        return found
+                if level > best.get(number, 0.0):
+                    best[number] = level
+        return best
 
     def folder_levels(self, folders: tuple[str, ...]) -> dict[int, float]:
         """Return the levels of the folders of a path; candidates share them."""

@@ -146,16 +146,16 @@ class SearchMemory:
             self._name = (key, repository_words(view.read(NAMING_FILES).values()))
         return self._name[1]
 
-    def definitions(self, view: TreeView, found: Iterable[Candidate]) -> dict[int, FileDefinitions]:
+    def definitions(self, view: TreeView, pool: Iterable[Candidate]) -> dict[int, FileDefinitions]:
         """Return all definitions of some files by blob."""
-        blobs = ((c.blob_id, c.key.oid) for c in found)
+        blobs = ((c.blob_id, c.key.oid) for c in pool)
         return self.tree(view).definitions.files(view, blobs)
 
-    def texts(self, view: TreeView, found: Iterable[Candidate]) -> dict[bytes, CandidateText]:
+    def texts(self, view: TreeView, candidates: Iterable[Candidate]) -> dict[bytes, CandidateText]:
         """Return the texts of some files by path; an empty text for a file without content."""
         texts: dict[bytes, CandidateText] = {}
         unknown: dict[bytes, str] = {}
-        for candidate in found:
+        for candidate in candidates:
             known = self._texts.get(candidate.key.oid)
             if known is None:
                 unknown[candidate.path] = candidate.key.oid
@@ -202,9 +202,9 @@ class TreeFiles:
         if not hidden:
             return list(published)
         place = {key: number for number, key in enumerate(keys)}
-        found = [c for c in published if c.path not in hidden]
-        found += self._with_blobs(place.keys(), published=False)
-        return sorted(found, key=lambda c: (place[c.key], c))
+        candidates = [c for c in published if c.path not in hidden]
+        candidates += self._with_blobs(place.keys(), published=False)
+        return sorted(candidates, key=lambda c: (place[c.key], c))
 
     def _with_blobs(self, keys: Collection[FactsKey], published: bool) -> Iterator[Candidate]:
         oids = list({bytes.fromhex(key.oid): None for key in keys})
@@ -236,20 +236,20 @@ class TreeFiles:
 
     def _rows(self, sql: str, values: Sequence[bytes], published: bool) -> list[Row]:
         ask = self._view.published_rows if published else self._view.overlay_rows
-        found: list[Row] = []
+        rows: list[Row] = []
         for at in range(0, len(values), CHUNK):
             part = values[at : at + CHUNK]
-            found += ask(f"{sql} IN ({marks(part)})", *part)
-        return found
+            rows += ask(f"{sql} IN ({marks(part)})", *part)
+        return rows
 
 
 def repository_words(texts: Iterable[bytes]) -> frozenset[str]:
     """Return the words of the name that the texts mention most often as a repository; none if none is."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for text in texts:
         for name in _ADDRESS.findall(text[:MAX_READ]):
-            found[name.decode().lower().rstrip(".").removesuffix(".git")] += 1
+            counts[name.decode().lower().rstrip(".").removesuffix(".git")] += 1
         for name in _SCOPE.findall(text[:MAX_READ]):
-            found[name.decode().lower()] += SCOPE
-    name, mentions = min(found.items(), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
+            counts[name.decode().lower()] += SCOPE
+    name, mentions = min(counts.items(), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
     return frozenset(words_of(name)) if mentions >= LEAST else frozenset()

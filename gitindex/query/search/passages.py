@@ -73,12 +73,12 @@ class FileLines:
     def lines_with(self, needle: bytes) -> Counter[int]:
         """Return how often each line has a needle, for those that do."""
         find, starts, size = self.text.find, self.starts, len(needle)
-        found = []
+        lines = []
         at = find(needle)
         while at != -1:
-            found.append(bisect_right(starts, at) - 1)
+            lines.append(bisect_right(starts, at) - 1)
             at = find(needle, at + size)
-        return Counter(found)
+        return Counter(lines)
 
     def comment_above(self, line: int) -> int:
         """Return the first line of the comment that ends directly above a line; else the line."""
@@ -185,16 +185,16 @@ class PassageRanker:
         texts = [*map(self._bm25, counts, parts.sizes)]
         factors = [*map(_factor, ordered), *[OUTSIDE] * len(parts.outside)]
         most = max(map(float.__mul__, factors, texts), default=0.0) or 1.0
-        found = []
+        passages = []
         for at, one in enumerate(self._matcher.scored(ordered)):
             score, more = factors[at] * texts[at] / most, factors[at] * one.score
             if score or more:
                 span = parts.first(at), one.named.end_line
-                found.append(Passage(score + more, *span, one.named, more > 0))
+                passages.append(Passage(score + more, *span, one.named, more > 0))
         for at, piece in enumerate(parts.outside, len(ordered)):
             if texts[at]:
-                found.append(Passage(factors[at] * texts[at] / most, piece[0], piece[-1]))
-        return sorted(found, key=lambda part: (-part.score, part.first, part.last))
+                passages.append(Passage(factors[at] * texts[at] / most, piece[0], piece[-1]))
+        return sorted(passages, key=lambda part: (-part.score, part.first, part.last))
 
     def _count_lines(self, lines: FileLines, parts: _Parts) -> list[dict[int, int]]:
         """Return how often each part has each term, by the term's number."""

@@ -66,8 +66,8 @@ class StoredSubjects:
             part = unknown[at : at + CHUNK]
             sql = f"SELECT path, id FROM paths WHERE path IN ({marks(part)})"
             self._ids.update(view.served.database.rows(sql, *part))
-        found = ((path, self._ids[path]) for path in paths)
-        return {path: path_id for path, path_id in found if path_id is not None}
+        pairs = ((path, self._ids[path]) for path in paths)
+        return {path: path_id for path, path_id in pairs if path_id is not None}
 
 
 class PastSubjects:
@@ -114,18 +114,18 @@ class PastSubjects:
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         """Return the scores of some paths by id; those without one are left out."""
-        chosen, found = set(ids), self._found
+        chosen, scores = set(ids), self._found
         new = chosen.difference(self._scored)
         if not new:
-            return {path_id: found[path_id] for path_id in chosen.intersection(found)}
+            return {path_id: scores[path_id] for path_id in chosen.intersection(scores)}
         self._scored |= new
         lengths, average = self._lengths, self._average
         for idf, paths in self._words:
             for path_id in new.intersection(paths):
                 count = paths[path_id]
                 least = K1 * (1 - B + B * (lengths.get(path_id, 0) / average))
-                found[path_id] = found.get(path_id, 0.0) + idf * count / (count + least)
-        return {path_id: found[path_id] for path_id in chosen.intersection(found)}
+                scores[path_id] = scores.get(path_id, 0.0) + idf * count / (count + least)
+        return {path_id: scores[path_id] for path_id in chosen.intersection(scores)}
 
     def _idf(self, holders: int) -> float:
         paths = max(len(self._lengths), holders)

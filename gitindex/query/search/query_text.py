@@ -148,13 +148,13 @@ class Query(NamedTuple):
 def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 - a constant
     """Parse a query that may contain `lang:go`, `-path:vendor`, `"a phrase"`, or be pasted code."""
     query = text[:MAX_QUERY].encode("utf-8", "replace").decode()  # an argument may be any bytes
-    found: dict[str, list[str]] = {}
-    rest = _FILTER.sub(lambda match: _take_filter(match, found), query)
+    fields: dict[str, list[str]] = {}
+    rest = _FILTER.sub(lambda match: _take_filter(match, fields), query)
     phrases = [" ".join(p.lower().split()) for p in _PHRASE.findall(rest) if words_of(p)]
     beside = _telling(tuple(dict.fromkeys(words_of(_PHRASE.sub(" ", rest)))))
     text_only = _PHRASE.sub(r" \1 ", rest)
     words = _telling(tuple(dict.fromkeys(words_of(text_only))))
-    filters = Filters(**{name: tuple(values) for name, values in found.items()})
+    filters = Filters(**{name: tuple(values) for name, values in fields.items()})
     plain = " ".join(text_only.lower().split())
     return Query(
         query.strip(),
@@ -170,7 +170,7 @@ def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 -
 
 def read_filters(flags: Mapping[str, Iterable[str]]) -> Filters:
     """Parse filters given as flags. Unlike in a query, an invalid value is an error."""
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, values in flags.items():
         for value in values:
             field, kept = _read_filter(name, value)
@@ -178,8 +178,8 @@ def read_filters(flags: Mapping[str, Iterable[str]]) -> Filters:
                 raise GitIndexError(
                     f"{name}: no such value: {value}", _HINTS.get(name, ""), Exit.USAGE
                 )
-            found.setdefault(field, []).append(kept)
-    return Filters(**{name: tuple(values) for name, values in found.items()})
+            fields.setdefault(field, []).append(kept)
+    return Filters(**{name: tuple(values) for name, values in fields.items()})
 
 
 def known_language(name: str) -> str | None:
@@ -232,13 +232,13 @@ def _literal(text: str) -> str:
     return re.escape(text).replace(r"\?", "[^/]")
 
 
-def _take_filter(match: re.Match[str], found: dict[str, list[str]]) -> str:
+def _take_filter(match: re.Match[str], fields: dict[str, list[str]]) -> str:
     """Record a filter and replace it by a blank; an invalid filter stays text."""
     name, value = match[1], match[2] or match[3]
     field, kept = _read_filter(name, value)
     if not kept:
         return match[0]
-    found.setdefault(field, []).append(kept)
+    fields.setdefault(field, []).append(kept)
     return " "
 
 
@@ -339,7 +339,7 @@ def split_query(text: str, filters: Filters = Filters()) -> SplitQuery:  # noqa:
 def _body_words(body: str) -> tuple[list[str], int]:
     """Return the words of a body to search, code-like ones first, and how many are left over."""
     text = _BLOB.sub(" ", body)
-    frames = [part for found in _FRAME.findall(text) for part in found[::-1] if part]
+    frames = [part for match in _FRAME.findall(text) for part in match[::-1] if part]
     coded = [
         *frames,
         *_PATH.findall(text),

@@ -77,13 +77,13 @@ def scaled(rows: list[Features]) -> list[Features]:
     if not rows:
         return rows
     most = [max(column) or 1.0 for column in (map(itemgetter(at), rows) for at in _RELATIVE)]
-    found = []
+    result = []
     for row in rows:
         values = list(row)
         for at, value in zip(_RELATIVE, most, strict=True):
             values[at] /= value
-        found.append(Features._make(values))
-    return found
+        result.append(Features._make(values))
+    return result
 
 
 _RELATIVE = tuple(map(Features._fields.index, RELATIVE))
@@ -113,14 +113,14 @@ class Rarity:
 
     def atoms(self, query: Query) -> list[Atom]:
         """Return the smallest words of the query with their shares."""
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         for word in query.words:
             parts = parts_of(word.text) or [word.terms[0]]
             weights = [self.idf(part) + 0.1 for part in parts]
             for part, weight in zip(parts, weights, strict=True):
                 share = self.shares[word.text] * weight / sum(weights)
-                found[part] = found.get(part, 0.0) + share
-        return [Atom(text, share) for text, share in found.items()]
+                shares[part] = shares.get(part, 0.0) + share
+        return [Atom(text, share) for text, share in shares.items()]
 
     def lead(self, query: Query) -> str:
         """Return the first query word that is not vague nor the repository's name, as joined parts."""
@@ -129,7 +129,7 @@ class Rarity:
 
     def chunk_terms(self, query: Query) -> list[ChunkTerm]:
         """Return the terms to search for in texts."""
-        found: dict[bytes, ChunkTerm] = {}
+        terms: dict[bytes, ChunkTerm] = {}
         for word in query.words:
             factor = self._factor(word)
             parts = parts_of(word.text)
@@ -145,9 +145,9 @@ class Rarity:
                 listed = [ChunkTerm(needle, self._idf(most), False)]
             for term in listed:
                 weight = factor * term.weight
-                if term.needle not in found or found[term.needle].weight < weight:
-                    found[term.needle] = term._replace(weight=weight)
-        return list(found.values())[:MAX_TERMS]
+                if term.needle not in terms or terms[term.needle].weight < weight:
+                    terms[term.needle] = term._replace(weight=weight)
+        return list(terms.values())[:MAX_TERMS]
 
     def _idf(self, holders: int) -> float:
         return math.log(1 + (max(self.documents, holders) - holders + 0.5) / (holders + 0.5))
@@ -169,15 +169,15 @@ class Rarity:
 
 def query_terms(query: Query) -> list[tuple[str, float]]:
     """Return the terms for the lexical index with weights: parts and other forms weigh less."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     is_long = _has_telling(query)
     for word in query.words:
         whole, *rest = word.terms
         factor = VAGUE if is_long and is_vague(whole) else 1.0
         listed = [(whole, 1.0), *((t, PART_BOOST) for t in rest)]
         for term, boost in (*listed, *((t, FORM_BOOST) for t in word.forms)):
-            found[term] = max(found.get(term, 0.0), factor * boost)
-    return list(found.items())
+            weights[term] = max(weights.get(term, 0.0), factor * boost)
+    return list(weights.items())
 
 
 def _has_telling(query: Query) -> bool:

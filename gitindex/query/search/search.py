@@ -128,15 +128,15 @@ class FileSearch:
         """Return matching files, best first. A long text is searched as its title and its body."""
         parts = split_query(text, filters)
         self.warnings += parts.warnings
-        found = [self._ranked(query) for query in parts.queries]
-        return found[0] if len(found) == 1 else _fused(found)
+        rankings = [self._ranked(query) for query in parts.queries]
+        return rankings[0] if len(rankings) == 1 else _fused(rankings)
 
     def _ranked(self, query: Query) -> list[Ranked]:
-        found = self._pass(query).ranked()
-        if not found and query.must_hold:
-            found = self._pass(query._replace(must_hold=False)).ranked()
-            self.warnings += [NO_PHRASE] if found else []
-        return found
+        rows = self._pass(query).ranked()
+        if not rows and query.must_hold:
+            rows = self._pass(query._replace(must_hold=False)).ranked()
+            self.warnings += [NO_PHRASE] if rows else []
+        return rows
 
     def _pass(self, query: Query) -> RankingPass:
         made = self._passes[query] = RankingPass(self._view, query, self._memory, self.warnings)
@@ -159,11 +159,11 @@ class FileSearch:
         text = decode_text(row.text.data)
         matched = matched_terms(text, query.terms)
         for place in self._places(query, row, text):
-            found = {
+            match = {
                 "matched": matched,
                 "source": row.candidate.source,
             }
-            yield base | place | found | ({"features": _explained(row.features)} if explain else {})
+            yield base | place | match | ({"features": _explained(row.features)} if explain else {})
 
     def _places(self, query: Query, row: Ranked, text: str) -> Iterator[dict[str, Any]]:
         for number, part in enumerate(self.shown(query, row)):
@@ -204,9 +204,9 @@ class FileSearch:
         if part and part.named and part.is_called:
             return part.named.line
         for phrase in query.phrases:
-            found = phrase_line(text, phrase)
-            if found is not None:
-                return found
+            line = phrase_line(text, phrase)
+            if line is not None:
+                return line
         if part and part.named:
             return self.ranker(row).best_lines(row.text.data, part, 1)[0]
         return self.ranker(row).best_line(row.text.data)
@@ -269,10 +269,10 @@ class RankingPass:
 
     def first(self) -> list[Ranked]:
         """Return all candidates by the first score, from index and path."""
-        found = self._collector.collect()
+        candidates = self._collector.collect()
         if self._collector.left_out:
             self._warnings.append(f"{self._collector.left_out} edited files were not searched")
-        return self._first(found)
+        return self._first(candidates)
 
     def with_texts(self, rows: list[Ranked]) -> list[Ranked]:
         """Return the rows with text, chunks and definitions; order and scores are unchanged."""
@@ -298,9 +298,9 @@ class RankingPass:
         row: Ranked,
         candidate: Candidate,
         text: CandidateText,
-        found: Iterable[NamedDefinition],
+        definitions: Iterable[NamedDefinition],
     ) -> Ranked:
-        defined, scored = self._definitions.features(found)
+        defined, scored = self._definitions.features(definitions)
         features = Features._make(
             (
                 *row.features[:UNREAD_FEATURES],
@@ -321,14 +321,14 @@ class RankingPass:
         text = decode_text(data)
         return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
 
-    def _first(self, found: list[Candidate]) -> list[Ranked]:
+    def _first(self, candidates: list[Candidate]) -> list[Ranked]:
         """Return the candidates with the features that index and path give, best first."""
         query, matcher = self._query, self._names
-        declared = headers(c.name for c in found)
-        text = max([c.text for c in found], default=0.0) or 1.0
-        subjects = max([c.subjects for c in found], default=0.0) or 1.0
+        declared = headers(c.name for c in candidates)
+        text = max([c.text for c in candidates], default=0.0) or 1.0
+        subjects = max([c.subjects for c in candidates], default=0.0) or 1.0
         rows = []
-        for c in found:
+        for c in candidates:
             said = path_features(matcher, c.name)
             row = first_features(query, c.name, said, c.text / text, c.subjects / subjects, c.lines)
             if c.name in declared:
@@ -339,16 +339,16 @@ class RankingPass:
 
     def _with_phrases(self, rows: list[Ranked]) -> Iterator[Ranked]:
         """Yield rows whose text contains the phrases, up to the limit."""
-        found = 0
+        count = 0
         for at in range(0, len(rows), 50):
             part = rows[at : at + 50]
             texts = self._memory.texts(self._view, (row.candidate for row in part))
             for row in part:
                 text = decode_text(texts[row.candidate.path].data)
                 if holds_phrases(text, self._query.phrases):
-                    found += 1
+                    count += 1
                     yield row
-            if found >= MAX_LIMIT:
+            if count >= MAX_LIMIT:
                 return
 
 

@@ -113,8 +113,8 @@ def snippet(text: str, line: int) -> str:
     """Return a few lines of a text."""
     start = end = line_start(text, line)
     for _ in range(SNIPPET_LINES):
-        found = text.find("\n", end)
-        end = found + 1 if found != -1 else len(text)
+        newline = text.find("\n", end)
+        end = newline + 1 if newline != -1 else len(text)
     lines = text[start:end].removesuffix("\n").split("\n")
     return "\n".join(part.rstrip("\r")[:MAX_LINE] for part in lines)
 
