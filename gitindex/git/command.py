@@ -204,10 +204,10 @@ def view_env(worktree: Worktree, id_digits: int) -> dict[str, str]:
 
 def git_program(env: dict[str, str]) -> str:
     """Return the absolute path of git, even if a GUI started us with an empty PATH."""
-    found = find_program("git", env["PATH"])
-    if found is None:
+    program = find_program("git", env["PATH"])
+    if program is None:
         raise GitIndexError("git was not found", "install git, or put it on PATH")
-    return found
+    return program
 
 
 def find_program(name: str, path: str) -> str | None:
@@ -268,7 +268,7 @@ def read_blobs(root: str, oids: list[str]) -> dict[str, bytes]:
 
 def blob_sizes(root: str, oids: list[str]) -> dict[str, int]:
     """Return the sizes of some blobs; those that git does not have here are left out."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     env = clean_env(root) if oids else {}
     for at in range(0, len(oids), BLOBS_AT_ONCE):
         names = "".join(f"{oid}\n" for oid in oids[at : at + BLOBS_AT_ONCE]).encode()
@@ -277,31 +277,31 @@ def blob_sizes(root: str, oids: list[str]) -> dict[str, int]:
         for line in output.decode("ascii", "replace").splitlines():
             oid, kind, size = (*line.split(" "), "", "")[:3]
             if kind == "blob":
-                found[oid] = int(size)
-    return found
+                sizes[oid] = int(size)
+    return sizes
 
 
 def read_objects(oids: Iterable[str], view: dict[str, str]) -> dict[str, bytes]:
     """Return the contents of some objects of a view; those that cannot be read are left out."""
     left = list(dict.fromkeys(oids))
-    found: dict[str, bytes] = {}
+    objects: dict[str, bytes] = {}
     ends = 0
     while left and ends < MAX_ENDS:
         part = left[:BLOBS_AT_ONCE]
         names = "".join(f"{oid}\n" for oid in part).encode()
         result = try_git("/", "cat-file", "--batch", stdin=names, env=view)
         answers, whole = _parse_batch(result.output)
-        found |= whole
+        objects |= whole
         if answers < len(part):  # an object that git cannot read ends it: the others are sound
             ends += 1
             answers += 1
         del left[:answers]
-    return found
+    return objects
 
 
 def _parse_batch(output: bytes) -> tuple[int, dict[str, bytes]]:
     """Return how many objects `cat-file --batch` spoke of, and the contents of those that are whole."""
-    found: dict[str, bytes] = {}
+    objects: dict[str, bytes] = {}
     count = at = 0
     while (end := output.find(b"\n", at)) != -1:
         oid, *words = output[at:end].decode("ascii", "replace").split(" ")
@@ -313,9 +313,9 @@ def _parse_batch(output: bytes) -> tuple[int, dict[str, bytes]]:
             if at > len(output):
                 break  # cut short
             if object_id(words[0].encode(), data, len(oid)) == oid:  # git does not check that
-                found[oid] = data
+                objects[oid] = data
         count += 1
-    return count, found
+    return count, objects
 
 
 def _complaint(args: tuple[str, ...], result: Result) -> str:

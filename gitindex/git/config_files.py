@@ -46,11 +46,11 @@ def overrides_of(answer: bytes) -> list[tuple[str, str]]:
             own[name, last] = None
         else:
             of_user[name, last] = value
-    found = {key: of_user.get(key, _TAKEN_BACK.get(key[1], "")) for key in own}
+    values = {key: of_user.get(key, _TAKEN_BACK.get(key[1], "")) for key in own}
     for name, last in own:
-        if last in ("clean", "process") and not found[name, last]:
-            found[name, "required"] = "false"  # else git fails without a filter
-    return [(f"filter.{name}.{last}", value) for (name, last), value in found.items()]
+        if last in ("clean", "process") and not values[name, last]:
+            values[name, "required"] = "false"  # else git fails without a filter
+    return [(f"filter.{name}.{last}", value) for (name, last), value in values.items()]
 
 
 def _may_define(root: str) -> bool:

@@ -209,9 +209,9 @@ class GitCommandRepository:
 
     def head(self) -> Head:
         for _ in range(2):  # the first commit may be made, or references moved, meanwhile
-            (found,) = self._names.ask(["HEAD^{commit}"])
-            if found is not None:
-                return Head(found.oid, self._tree_of(found.oid))
+            (commit,) = self._names.ask(["HEAD^{commit}"])
+            if commit is not None:
+                return Head(commit.oid, self._tree_of(commit.oid))
             named = try_git(self._root, "rev-parse", "--verify", "--quiet", "HEAD")
             if named.returncode:
                 return self._unborn()
@@ -254,10 +254,10 @@ class GitCommandRepository:
 
     def _ask(self, batch: Batch, oid: str) -> ObjectInfo:
         self._check(oid)
-        (found,) = batch.ask([oid])
-        if found is None:
+        (info,) = batch.ask([oid])
+        if info is None:
             raise ObjectMissing(f"object {oid} is not in this repository")
-        return found
+        return info
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
         names = list(oids)
@@ -265,12 +265,12 @@ class GitCommandRepository:
             self._check(oid)
         listings = {}
         answers = self._contents.ask(names, limit=MAX_TREE_BYTES)
-        for oid, found in zip(names, answers, strict=True):
-            if found is None:
+        for oid, info in zip(names, answers, strict=True):
+            if info is None:
                 raise ObjectMissing(f"tree {oid} is not in this repository")
-            if _verified(oid, found).kind != "tree":
+            if _verified(oid, info).kind != "tree":
                 raise GitIndexError(f"object {oid} is not a tree")
-            listings[oid] = parse_tree(found.data, self._id_bytes)
+            listings[oid] = parse_tree(info.data, self._id_bytes)
         return listings
 
     def _check(self, oid: str) -> None:
@@ -279,21 +279,21 @@ class GitCommandRepository:
             raise ObjectMissing(f"{safe_text(oid)} is no object id of this repository")
 
 
-def _verified(oid: str, found: ObjectInfo) -> ObjectInfo:
+def _verified(oid: str, info: ObjectInfo) -> ObjectInfo:
     """Return an object that is what its id says: git does not check that for one in a pack."""
-    if object_id(found.kind.encode(), found.data, len(oid)) != oid:
+    if object_id(info.kind.encode(), info.data, len(oid)) != oid:
         raise ObjectMissing(f"object {oid} cannot be read: it is another one", "run `git fsck`")
-    return found
+    return info
 
 
 def _examine(worktree: Worktree) -> int:
     """Return how many bytes an id has. Git itself decides whether the folder is trusted."""
     output = run_git(worktree.root, "rev-parse", "--show-object-format", "--absolute-git-dir")
     hash_name, _, git_dir = output.partition(b"\n")
-    found = os.path.realpath(git_dir.removesuffix(b"\n"))
-    if found != os.path.realpath(os.fsencode(worktree.git_dir)):
+    actual = os.path.realpath(git_dir.removesuffix(b"\n"))
+    if actual != os.path.realpath(os.fsencode(worktree.git_dir)):
         raise GitIndexError(
-            f"git reads another repository here: {safe_text(found)}", "check it with `git status`"
+            f"git reads another repository here: {safe_text(actual)}", "check it with `git status`"
         )
     name = hash_name.decode()
     if name not in _ID_BYTES:

@@ -68,8 +68,8 @@ def changes_between(old: bytes, new: bytes, id_bytes: int, most: int) -> list[In
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
     paths = {change.path for change in come}
-    found = [c._replace(mode=0) for c in gone if c.path not in paths] + come
-    return found if len(found) <= most else None
+    changes = [c._replace(mode=0) for c in gone if c.path not in paths] + come
+    return changes if len(changes) <= most else None
 
 
 def _list(data: bytes, id_bytes: int) -> list[bytes]:
@@ -79,8 +79,8 @@ def _list(data: bytes, id_bytes: int) -> list[bytes]:
         raise Unreadable
     compiled = compiled_part(data)
     if compiled is not None and hasattr(compiled, "entry_list"):
-        found: list[bytes] = compiled.entry_list(data, ENTRIES, count, id_bytes)
-        return found
+        entries: list[bytes] = compiled.entry_list(data, ENTRIES, count, id_bytes)
+        return entries
     return list_of(data, id_bytes)
 
 
@@ -185,18 +185,18 @@ def find_unchecked(data: bytes, id_bytes: int) -> list[UncheckedEntry]:
         kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
-        found, end = _unchecked(data, count, id_bytes)
+        entries, end = _unchecked(data, count, id_bytes)
         names = {name for name, _ in extensions_of(data, end, id_bytes)}
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
     if not names <= _WHOLE:
         raise Unreadable
-    return found
+    return entries
 
 
 def _unchecked(data: bytes, count: int, id_bytes: int) -> tuple[list[UncheckedEntry], int]:
     """Return those entries, and the end of all entries."""
-    found = []
+    entries = []
     fixed = 42 + id_bytes
     odd, end = _odd_entries(data, count, id_bytes)
     for at in odd:
@@ -208,8 +208,8 @@ def _unchecked(data: bytes, count: int, id_bytes: int) -> tuple[list[UncheckedEn
         if covered or changed != modified:
             path = data[start : data.index(b"\0", start)]
             entry = _entry(data, at, fixed, path)
-            found.append(entry._replace(covered=covered, may_miss=skipped))
-    return found, end
+            entries.append(entry._replace(covered=covered, may_miss=skipped))
+    return entries, end
 
 
 def _odd_entries(
@@ -222,8 +222,8 @@ def _odd_entries(
     """
     compiled = compiled_part(data)
     if compiled is not None:
-        found, end = compiled.odd_entries(data, ENTRIES, count, id_bytes, known)
-        return found, end
+        places, end = compiled.odd_entries(data, ENTRIES, count, id_bytes, known)
+        return places, end
     return odd_entries(data, count, id_bytes, known)
 
 
@@ -231,7 +231,7 @@ def odd_entries(
     data: bytes, count: int, id_bytes: int, known: frozenset[bytes] | None = None
 ) -> tuple[list[int], int]:
     """Return the same without the compiled part."""
-    found = []
+    places = []
     at, fixed = ENTRIES, 42 + id_bytes
     glance = struct.Struct(f">I4xI{28 + id_bytes}xH").unpack_from
     for _ in range(count):
@@ -242,11 +242,11 @@ def odd_entries(
         else:
             odd = flags & EXTENDED_FLAG or data[at + SIZE : at + ID + id_bytes] not in known
         if odd or length == _NAME:
-            found.append(at)
+            places.append(at)
             start = at + fixed + (2 if flags & EXTENDED_FLAG else 0)
             length = data.index(b"\0", start) - at - fixed
         at += (fixed + length + 8) & ~7
-    return found, at
+    return places, at
 
 
 def compiled_part(data: bytes) -> ModuleType | None:
@@ -278,12 +278,12 @@ def paths_of(data: bytes, id_bytes: int) -> IndexPaths:
         kind, version, count = HEADER.unpack_from(data)
         if kind != b"DIRC" or version not in (2, 3):
             raise Unreadable
-        found, end = _paths(data, count, id_bytes)
+        paths, end = _paths(data, count, id_bytes)
         if not {name for name, _ in extensions_of(data, end, id_bytes)} <= _WHOLE:
             raise Unreadable
     except (struct.error, IndexError, ValueError) as error:
         raise Unreadable from error
-    return found
+    return paths
 
 
 def _paths(data: bytes, count: int, id_bytes: int) -> tuple[IndexPaths, int]:
@@ -403,14 +403,14 @@ def _bits(data: bytes, at: int) -> tuple[int, int]:
     size, words = struct.unpack_from(">II", data, at)
     at += 8
     end = at + 8 * words
-    found = seen = 0
+    bits = seen = 0
     while at < end:
         (marker,) = struct.unpack_from(">Q", data, at)
         run, literals = marker >> 1 & 0xFFFFFFFF, marker >> 33
-        found += 64 * run if marker & 1 else 0
-        found += int.from_bytes(data[at + 8 : at + 8 + 8 * literals]).bit_count()
+        bits += 64 * run if marker & 1 else 0
+        bits += int.from_bytes(data[at + 8 : at + 8 + 8 * literals]).bit_count()
         seen += 64 * (run + literals)
         at += 8 + 8 * literals
     if at != end or seen < size:
         raise Unreadable
-    return found, end + 4
+    return bits, end + 4

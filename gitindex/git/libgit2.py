@@ -308,13 +308,13 @@ class Pygit2Repository:
 
     def _list(self, oids: Iterable[str]) -> dict[str, Listing]:
         listings = self._listings
-        found = {oid: listings[oid] if oid in listings else self._list_one(oid) for oid in oids}
-        self._listed += sum(len(found[oid]) for oid in found.keys() - listings.keys())
+        lists = {oid: listings[oid] if oid in listings else self._list_one(oid) for oid in oids}
+        self._listed += sum(len(lists[oid]) for oid in lists.keys() - listings.keys())
         if self._listed > MAX_LISTED:
             listings.clear()
-            self._listed = sum(map(len, found.values()))
-        listings |= found
-        return found
+            self._listed = sum(map(len, lists.values()))
+        listings |= lists
+        return lists
 
     def _list_anew(self, oids: Iterable[str]) -> dict[str, Listing]:
         return {oid: self._list_one(oid) for oid in oids}

@@ -61,10 +61,10 @@ def merged_tree(worktree: Worktree, ours: str, theirs: str) -> Iterator[MergedTr
 def commit_of(worktree: Worktree, name: str) -> str:
     """Return the id of a commit by any of its names."""
     args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    found = try_git(worktree.root, *args)
-    if found.returncode:
+    result = try_git(worktree.root, *args)
+    if result.returncode:
         raise GitIndexError(f"no such commit: {safe_text(name)}", "see `git branch -a`", Exit.USAGE)
-    return found.output.decode().strip()
+    return result.output.decode().strip()
 
 
 def environment(worktree: Worktree, folder: str, digits: int) -> dict[str, str]:
@@ -89,8 +89,8 @@ def _quoted(path: str) -> str:
 def _refuse_old_git(worktree: Worktree) -> None:
     match = re.search(rb"(\d+)\.(\d+)", try_git(worktree.root, "version").output)
     if match and (int(match[1]), int(match[2])) < NEEDED:
-        found, needed = match[0].decode(), ".".join(map(str, NEEDED))
+        version, needed = match[0].decode(), ".".join(map(str, NEEDED))
         raise GitIndexError(
-            f"git {found} cannot merge without a checkout: merge-check needs git {needed}",
+            f"git {version} cannot merge without a checkout: merge-check needs git {needed}",
             "upgrade git",
         )

@@ -50,14 +50,14 @@ class FolderWatch:
 def events_of(queue: int) -> list[tuple[int, bytes]]:
     """Return the events that wait: what happened, and the name in its folder."""
     data, at = b"", 0
-    found: list[tuple[int, bytes]] = []
+    events: list[tuple[int, bytes]] = []
     with contextlib.suppress(BlockingIOError):
         data = os.read(queue, _AT_ONCE)
     while at < len(data):
         _, mask, _, length = _EVENT.unpack_from(data, at)
         at += _EVENT.size + length
-        found.append((mask, data[at - length : at].rstrip(b"\0")))
-    return found
+        events.append((mask, data[at - length : at].rstrip(b"\0")))
+    return events
 
 
 def watch_folders(root: str, folders: bytes) -> FolderWatch | None:
@@ -129,8 +129,8 @@ class PendingStats:
         """Return one record per path."""
         if _compiled is None or self._job is None:
             return python_stats(*self._arguments)
-        found: bytes = _compiled.end_stats(self._job)
-        return found
+        records: bytes = _compiled.end_stats(self._job)
+        return records
 
 
 def read_stats(root: str, paths: bytes, follow: bool = False) -> bytes:
@@ -145,17 +145,17 @@ def python_stats(root: str, paths: bytes, follow: bool = False) -> bytes:
     try:
         for path in paths.split(b"\0")[:-1]:
             try:
-                found = os.stat(path, dir_fd=folder, follow_symlinks=follow)
+                info = os.stat(path, dir_fd=folder, follow_symlinks=follow)
             except OSError as error:
                 made += RECORD.pack(0, 0, 0, 0, 0, -(error.errno or 0))
                 continue
             made += RECORD.pack(
-                found.st_dev,
-                found.st_ino,
-                found.st_mtime_ns,
-                found.st_ctime_ns,
-                found.st_size,
-                found.st_mode,
+                info.st_dev,
+                info.st_ino,
+                info.st_mtime_ns,
+                info.st_ctime_ns,
+                info.st_size,
+                info.st_mode,
             )
     finally:
         os.close(folder)

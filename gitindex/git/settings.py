@@ -102,10 +102,10 @@ SETTINGS = (
 
 def read_settings(worktree: Worktree) -> list[SettingValue]:
     """Return every `gitindex.*` key that is set; the effective value is last."""
-    found = try_git(
+    output = try_git(
         worktree.root, "config", "--show-scope", "-z", "--get-regexp", r"^gitindex\."
     ).output
-    fields = found.split(b"\0")[:-1]
+    fields = output.split(b"\0")[:-1]
     values = []
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = entry.partition(b"\n")

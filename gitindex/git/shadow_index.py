@@ -68,12 +68,12 @@ def was_read(path: str) -> bool:
     it is told not to.
     """
     try:
-        found = os.stat(path)
+        info = os.stat(path)
         if os.statvfs(path).f_flag & os.ST_NOATIME:
-            return abs(time.time() - found.st_ctime) >= UNKNOWN_SECONDS
+            return abs(time.time() - info.st_ctime) >= UNKNOWN_SECONDS
     except (OSError, AttributeError):
         return True
-    return found.st_atime_ns > found.st_mtime_ns
+    return info.st_atime_ns > info.st_mtime_ns
 
 
 def read_unnoticed(path: str) -> bytes:
@@ -186,9 +186,9 @@ def identity_of(path: str) -> tuple[int, ...] | None:
         return None
 
 
-def identity_from(found: os.stat_result) -> tuple[int, ...]:
+def identity_from(info: os.stat_result) -> tuple[int, ...]:
     """Return the same from a stat result."""
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return info.st_ino, info.st_mtime_ns, info.st_ctime_ns, info.st_size
 
 
 def index_of(worktree: Worktree) -> str:
@@ -385,8 +385,8 @@ def _read_index(worktree: Worktree) -> tuple[bytes, int]:
     """Return git's index and its modification time; empty if it is missing or too large."""
     try:
         with open(index_of(worktree), "rb") as file:
-            found = os.fstat(file.fileno())
-            return file.read() if found.st_size <= MAX_BYTES else b"", found.st_mtime_ns
+            info = os.fstat(file.fileno())
+            return file.read() if info.st_size <= MAX_BYTES else b"", info.st_mtime_ns
     except FileNotFoundError:
         return b"", 0
 

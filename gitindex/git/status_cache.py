@@ -310,7 +310,7 @@ def _read_head(worktree: Worktree) -> tuple[object, ...] | None:
         if not text.startswith(_REF) or name == b".invalid":  # another kind of references
             return None
         loose = os.path.join(os.fsencode(worktree.common_dir), b"refs/heads", name)
-        found = read_small(os.fsdecode(loose))
+        target = read_small(os.fsdecode(loose))
     except OSError:  # a link, among others
         return None
-    return None if (found or b"").startswith(b"ref:") else (text, found, owner)
+    return None if (target or b"").startswith(b"ref:") else (text, target, owner)

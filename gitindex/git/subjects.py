@@ -134,14 +134,14 @@ def read_window(root: str, commit: str) -> list[CommitMessage] | None:
 
 def read_commits(root: str, oids: Sequence[str]) -> list[CommitMessage] | None:
     """Return some commits by their ids; None if git fails or lacks one of them."""
-    found: list[CommitMessage] = []
+    commits: list[CommitMessage] = []
     for at in range(0, len(oids), AT_ONCE):
         names = "".join(f"{oid}\n" for oid in oids[at : at + AT_ONCE]).encode()
         output = _run(root, *_LOG, "--no-walk=unsorted", "--stdin", stdin=names)
         if output is None:
             return None
-        found += _parsed(output)
-    return found if {commit.oid for commit in found} >= set(oids) else None
+        commits += _parsed(output)
+    return commits if {commit.oid for commit in commits} >= set(oids) else None
 
 
 def _run(root: str, *args: str, stdin: bytes = b"") -> bytes | None:
@@ -154,7 +154,7 @@ def _run(root: str, *args: str, stdin: bytes = b"") -> bytes | None:
 
 def _parsed(output: bytes) -> list[CommitMessage]:
     """Parse git's output: header, subject, body, then the paths, each ended by a zero byte."""
-    found: list[CommitMessage] = []
+    commits: list[CommitMessage] = []
     head: list[str] = []  # of the commit that the paths belong to: its id and its parents
     subject = body = b""
     paths: list[bytes] = []
@@ -163,14 +163,14 @@ def _parsed(output: bytes) -> list[CommitMessage]:
         bare = field.removeprefix(b"\n")
         if bare.startswith(b"\x01"):
             if head:
-                found.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
+                commits.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
             head = bare[1:].decode("ascii", "replace").split()
             subject, body, paths = next(fields, b""), next(fields, b""), []
         elif bare:
             paths.append(bare)
     if head:
-        found.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
-    return found
+        commits.append(message_of(head[0], tuple(head[1:]), subject, body, paths))
+    return commits
 
 
 def message_of(

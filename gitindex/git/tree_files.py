@@ -89,9 +89,9 @@ def read_tracked(worktree: Worktree) -> tuple[bytes, frozenset[bytes]] | None:
         return None
     for id_bytes in (20, 32):
         with suppress(Unreadable):
-            found = paths_of(data, id_bytes)
-            if len(found.files) <= MAX_PATHS:
-                return joined(dict.fromkeys(found.files)), found.submodules
+            paths = paths_of(data, id_bytes)
+            if len(paths.files) <= MAX_PATHS:
+                return joined(dict.fromkeys(paths.files)), paths.submodules
     return None
 
 
@@ -182,18 +182,18 @@ class _FolderWalk:
 
 def _folders_of(tracked: bytes) -> frozenset[bytes]:
     """Return the folders of all tracked files, the root among them."""
-    found = {b"."}
+    folders = {b"."}
     for path in tracked.split(b"\0"):
         folder = path.rpartition(b"/")[0]
-        while folder and folder not in found:
-            found.add(folder)
+        while folder and folder not in folders:
+            folders.add(folder)
             folder = folder.rpartition(b"/")[0]
-    return frozenset(found)
+    return frozenset(folders)
 
 
 def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes] | None:
     """Return those of some folders that git ignores; None if git cannot say."""
-    found: list[bytes] = []
+    paths: list[bytes] = []
     env = clean_env(worktree.root)
     for part in _parts(folders):
         result = try_git(
@@ -201,8 +201,8 @@ def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes] | Non
         )
         if result.returncode not in (0, 1):
             return None
-        found += result.output.split(b"\0")
-    return frozenset(found)
+        paths += result.output.split(b"\0")
+    return frozenset(paths)
 
 
 def _parts(paths: list[bytes]) -> list[list[bytes]]:
@@ -257,18 +257,18 @@ def _settings(worktree: Worktree) -> list[bytes]:
     home = os.fsencode(env.get("HOME", ""))
     folder = os.fsencode(env.get("XDG_CONFIG_HOME", "")) or os.path.join(home, b".config")
     prefix = os.path.dirname(os.path.dirname(os.fsencode(git_program(env))))
-    found = [os.path.join(home, b".gitconfig")]
-    found += [os.path.join(folder, b"git", name) for name in (b"config", b"ignore", b"attributes")]
-    found += [b"/etc/gitconfig", b"/etc/gitattributes"]
-    found += [os.path.join(prefix, b"etc", name) for name in (b"gitconfig", b"gitattributes")]
+    paths = [os.path.join(home, b".gitconfig")]
+    paths += [os.path.join(folder, b"git", name) for name in (b"config", b"ignore", b"attributes")]
+    paths += [b"/etc/gitconfig", b"/etc/gitattributes"]
+    paths += [os.path.join(prefix, b"etc", name) for name in (b"gitconfig", b"gitattributes")]
     root = os.fsencode(worktree.root)
     for origin, entry in zip(fields[::2], fields[1::2], strict=False):
         file = os.path.join(root, origin.removeprefix(b"file:"))
         if origin.startswith(b"file:"):
-            found.append(file)
+            paths.append(file)
         key, _, value = entry.partition(b"\n")
         if key in (b"core.excludesfile", b"core.attributesfile"):
-            found.append(os.path.join(root, os.path.expanduser(value)))
+            paths.append(os.path.join(root, os.path.expanduser(value)))
         elif key.startswith(b"include") and key.endswith(b".path"):
-            found.append(os.path.join(os.path.dirname(file), os.path.expanduser(value)))
-    return list(dict.fromkeys(path for path in found if b"\0" not in path))
+            paths.append(os.path.join(os.path.dirname(file), os.path.expanduser(value)))
+    return list(dict.fromkeys(path for path in paths if b"\0" not in path))

@@ -36,16 +36,16 @@ def parse_tree(data: bytes, id_bytes: int) -> Listing:
     """Return the entries of a raw tree object."""
     listed = _ENTRIES[id_bytes].findall(data)
     modes = {spelled: _plain_mode(int(spelled, 8)) for spelled in {entry[0] for entry in listed}}
-    found = {name: (modes[spelled], oid.hex()) for spelled, name, oid in listed}
+    entries = {name: (modes[spelled], oid.hex()) for spelled, name, oid in listed}
     read = sum([len(spelled) + len(name) for spelled, name, _ in listed])
     if read + len(listed) * (2 + id_bytes) == len(data):
-        return found
+        return entries
     return parse_odd_tree(data, id_bytes)  # entries that are spelled in another way, or cut
 
 
 def parse_odd_tree(data: bytes, id_bytes: int) -> Listing:
     """Return the same, byte by byte."""
-    found = {}
+    entries = {}
     at, size, find = 0, len(data), data.index
     try:
         while at < size:
@@ -55,11 +55,11 @@ def parse_odd_tree(data: bytes, id_bytes: int) -> Listing:
             if after > size:
                 raise ValueError("an id is cut short")
             mode = _plain_mode(int(data[at:space], 8))
-            found[data[space + 1 : end]] = (mode, data[end + 1 : after].hex())
+            entries[data[space + 1 : end]] = (mode, data[end + 1 : after].hex())
             at = after
     except ValueError:
         raise GitIndexError("a tree object is malformed", "run `git fsck`") from None
-    return found
+    return entries
 
 
 def compare_trees(load: Load, old: str, new: str) -> Iterator[tuple[bytes, Entry | None]]:

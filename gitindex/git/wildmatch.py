@@ -163,22 +163,22 @@ def _bracket(body: bytes, at: int) -> tuple[bytes, int]:
     at += 1
     negated = body[at] in b"!^"
     at += negated
-    found: set[int] = set()
+    members: set[int] = set()
     last: int | None = None
     first = True
     while first or body[at] != _CLOSE:
         first = False
         if body[at] == _DASH and last is not None and body[at + 1] != _CLOSE:
             high, at = _member(body, at + 1)
-            found.update(range(last, high + 1))
+            members.update(range(last, high + 1))
             last = None
         elif named := _NAMED.match(body, at):
-            found.update(_classes().get(named[1]) or _nothing())
+            members.update(_classes().get(named[1]) or _nothing())
             last, at = None, named.end()
         else:
             last, at = _member(body, at)
-            found.add(last)
-    chosen = (set(range(256)) - found if negated else found) - {_SLASH}
+            members.add(last)
+    chosen = (set(range(256)) - members if negated else members) - {_SLASH}
     listed = b"".join(b"\\x%02x" % byte for byte in sorted(chosen))
     return (b"[%s]" % listed if listed else b"(?!)"), at + 1
 

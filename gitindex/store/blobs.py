@@ -359,8 +359,8 @@ class BlobTable:
         return dict(self._db.rows(sql, str(sorted(name_ids))))
 
     def _rows_by_blob(self, sql: str, first: int, last: int) -> dict[int, list[tuple[Any, ...]]]:
-        found = self._db.rows(f"{sql} WHERE blob_id BETWEEN ? AND ? ORDER BY 1, 2", first, last)
-        return {blob: [row[2:] for row in part] for blob, part in groupby(found, itemgetter(0))}
+        rows = self._db.rows(f"{sql} WHERE blob_id BETWEEN ? AND ? ORDER BY 1, 2", first, last)
+        return {blob: [row[2:] for row in part] for blob, part in groupby(rows, itemgetter(0))}
 
 
 def _blob_row(blob_id: int, key: FactsKey, facts: BlobFacts, lexical: bool) -> tuple[Any, ...]:

@@ -188,14 +188,14 @@ def damage_of_store(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
 
 def checked_parts(store: str) -> list[CheckedPart]:
     """Return everything that has a checksum; nothing of a list that is open or broken."""
-    found: list[CheckedPart] = []
+    parts: list[CheckedPart] = []
     for name, folder in (("facts.seal", store), ("lexical.seal", f"{store}/lexical")):
         known = _read(f"{store}/{name}")
         if isinstance(known, Checksums) and not known.is_open:
             for file, (identity, sums) in known.files.items():
                 size = PART if file == "facts.db" else identity.size
-                found += [CheckedPart(f"{folder}/{file}", n, s, size) for n, s in enumerate(sums)]
-    return found
+                parts += [CheckedPart(f"{folder}/{file}", n, s, size) for n, s in enumerate(sums)]
+    return parts
 
 
 def database_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
@@ -496,19 +496,19 @@ def _is_intact(
     read: Callable[[str, int], int],
 ) -> bool:
     """Is a file as it was written? Parts already read from the same file are not read again."""
-    found = os.stat(path)
-    same = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) == noted
-    if (same and level is CheckLevel.STAT) or found.st_size != noted.size:
+    info = os.stat(path)
+    same = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) == noted
+    if (same and level is CheckLevel.STAT) or info.st_size != noted.size:
         return same
     inode, known = _intact.get(path, (0, []))
-    if not same or inode != found.st_ino or level is CheckLevel.FULL:
+    if not same or inode != info.st_ino or level is CheckLevel.FULL:
         known = []
     for part, said in enumerate(sums):
         if known[part : part + 1] != [said] and read(path, part) != said:
             return False
     if len(_intact) >= MAX_INTACT:
         _intact.clear()  # of segments that were merged away long ago
-    _intact[path] = (found.st_ino, sums)
+    _intact[path] = (info.st_ino, sums)
     return True
 
 
@@ -535,8 +535,8 @@ def footer_fits(data: bytes) -> bool:
 
 
 def _identity(path: str) -> FileIdentity:
-    found = os.stat(path)
-    return FileIdentity(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    info = os.stat(path)
+    return FileIdentity(info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _stable(path: str) -> FileIdentity:
@@ -560,11 +560,11 @@ def _descriptor(path: str) -> int:
     return opened[1]
 
 
-def _file_sum(path: str, _part: int, found: int = 0) -> int:
+def _file_sum(path: str, _part: int, crc: int = 0) -> int:
     with open(path, "rb", 0) as file:
         while piece := file.read(PART):  # its memory is used again
-            found = crc32(piece, found)
-    return found
+            crc = crc32(piece, crc)
+    return crc
 
 
 def _database_sum(path: str, part: int) -> int:

@@ -276,8 +276,8 @@ class ReaderDatabase(Database):
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query; retries while a writer is starting."""
-        found: list[Any] = _patiently(lambda: Database.rows(self, sql, *values))
-        return found
+        result: list[Any] = _patiently(lambda: Database.rows(self, sql, *values))
+        return result
 
     def row(self, sql: str, *values: Any) -> Any:
         """Return the first row of a query, or None; retries in the same way."""

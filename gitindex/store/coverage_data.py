@@ -37,15 +37,15 @@ class CoverageData:
 
     def executed(self, path: str) -> Executed:
         """Return the lines of a measured file that each context executed."""
-        found: Executed = {}
+        by_context: Executed = {}
         if path not in self.paths:
-            return found
+            return by_context
         try:
             for context, lines in self._rows(self.paths[path]):
-                found.setdefault(context, set()).update(lines)
+                by_context.setdefault(context, set()).update(lines)
         except (SqliteError, ValueError, TypeError):  # ValueError: text that is no UTF-8
             return {}
-        return found
+        return by_context
 
     def _rows(self, file: int) -> Iterator[tuple[str, list[int]]]:
         contexts = "CROSS JOIN context c ON c.id=t.context_id WHERE t.file_id=? AND c.context<>''"

@@ -82,8 +82,8 @@ def newest(database: Database, limit: int) -> list[Decision]:
 
 def by_id(database: Database, decision_id: int) -> Decision | None:
     """Return one decision by id."""
-    found = _read(database, "WHERE id=?", decision_id)
-    return found[0] if found else None
+    decisions = _read(database, "WHERE id=?", decision_id)
+    return decisions[0] if decisions else None
 
 
 def _read(database: Database, where: str, *values: str | int) -> list[Decision]:

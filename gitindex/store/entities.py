@@ -186,8 +186,8 @@ def index_faults(database: Database) -> Iterable[int]:
 
 
 def _says_in_step(database: Database) -> bool:
-    found = database.row("SELECT 1 FROM main.sqlite_master WHERE name=?", _IN_STEP)
-    return found is not None
+    row = database.row("SELECT 1 FROM main.sqlite_master WHERE name=?", _IN_STEP)
+    return row is not None
 
 
 def _has_fts5(database: Database) -> bool:

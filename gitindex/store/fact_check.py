@@ -94,20 +94,20 @@ class FactsCheck:
         unread = [key for key in chosen if key not in set(seen) and key in published]
         wrong["facts"] += unread
         of = f"{len(seen)} of {len(self._rows)} blobs extracted again"
-        found = [compared(name, of, _shown(keys)) for name, keys in wrong.items()]
-        return [*found, self._lexical_whole(seen)]
+        results = [compared(name, of, _shown(keys)) for name, keys in wrong.items()]
+        return [*results, self._lexical_whole(seen)]
 
     def compare(
         self, repository: Repository, extractor: Extractor, chosen: dict[FactsKey, str]
     ) -> Comparison:
         """Extract blobs again and compare everything stored of each."""
         wrong: dict[str, list[FactsKey]] = {"facts": [], "documents": [], "grep": [], "lexical": []}
-        found = Comparison([], wrong, set())
+        result = Comparison([], wrong, set())
         for derived in extract_blobs(chosen.items(), reader_of(repository), extractor):
-            found.seen.append(derived.key)
+            result.seen.append(derived.key)
             if derived.facts.status is FactsStatus.QUARANTINED:
-                found.quarantined.add(derived.key)
-            self._report("facts", 100.0 * len(found.seen) / len(chosen))
+                result.quarantined.add(derived.key)
+            self._report("facts", 100.0 * len(result.seen) / len(chosen))
             for name, compare in (
                 ("facts", self._same_facts),
                 ("documents", self._same_document),
@@ -116,7 +116,7 @@ class FactsCheck:
             ):
                 if not compare(derived):
                     wrong[name].append(derived.key)
-        return found
+        return result
 
     def other_terms(self, seen: list[FactsKey]) -> str:
         """Return the lexical field that has terms which no blob of `seen` has; empty if none."""

@@ -76,12 +76,12 @@ class History:
 
     def paths_at(self, generation: int, now: Iterable[str]) -> set[str]:
         """Return the paths of an older generation; `now` are the published ones."""
-        found = set(now)
+        paths = set(now)
         for path, changes in self._changes.items():
             after = _first_after(changes, generation)
             if after < len(changes):
-                (found.discard if changes[after][1] is None else found.add)(path)
-        return found
+                (paths.discard if changes[after][1] is None else paths.add)(path)
+        return paths
 
 
 def load(database: Database, worktree_id: int, present: Container[str]) -> History:
@@ -118,7 +118,7 @@ def before(
     if not base.generation:
         return {}  # nothing was published before
     paths = list(now)
-    found = dict.fromkeys(paths, PathBeforePublish(None, None))
+    states = dict.fromkeys(paths, PathBeforePublish(None, None))
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
         for path, path_id, oid, interface in database.rows(
@@ -130,12 +130,12 @@ def before(
             *part,
         ):
             if oid is not None and oid.hex() == now[path]:
-                del found[path]
+                del states[path]
             else:
-                found[path] = PathBeforePublish(
+                states[path] = PathBeforePublish(
                     path_id, None if oid is None else PathAtTime(oid, interface)
                 )
-    return found
+    return states
 
 
 def record(
@@ -227,11 +227,11 @@ def _useless(
 
 def _moves(changes: Changes, present: Container[str]) -> set[int]:
     """Return the publishes that added or removed paths."""
-    found = set()
+    moves = set()
     for path, own in changes.items():
         there = [was is not None for _, was in own] + [path in present]
-        found |= {own[i][0] for i in range(len(own)) if there[i] != there[i + 1]}
-    return found
+        moves |= {own[i][0] for i in range(len(own)) if there[i] != there[i + 1]}
+    return moves
 
 
 def _first_after(changes: Sequence[tuple[int, PathAtTime | None]], generation: int) -> int:

@@ -256,8 +256,8 @@ class LexicalReader:
             return dict(zip(map(self._key, places), self._ids(places), strict=True))
 
     def _ids(self, places: list[tantivy.DocAddress]) -> list[int]:
-        found: list[Any] = list(self._searcher.fast_field_values("blob", places))
-        return found
+        ids: list[Any] = list(self._searcher.fast_field_values("blob", places))
+        return ids
 
     def holds_all(self, key: FactsKey, field: str, terms: Iterable[str]) -> bool:
         """Does the document of a blob have all of the terms in a field?"""
@@ -283,8 +283,8 @@ class LexicalReader:
         """Return the average number of terms of a blob, from BM25's explanation of a term."""
         query = self._has(term)
         with _translated():
-            found = self._searcher.search(query, 1, count=False).hits
-            text = query.explain(self._searcher, found[0][1]).to_json() if found else ""
+            hits = self._searcher.search(query, 1, count=False).hits
+            text = query.explain(self._searcher, hits[0][1]).to_json() if hits else ""
         match = _AVERAGE.search(text)
         return float(match[1]) if match else USUAL_LENGTH
 
@@ -311,9 +311,9 @@ class LexicalReader:
     ) -> list[BlobHit]:
         with _translated():
             query = tantivy.Query.boolean_query(clauses)
-            found = self._searcher.search(query, max(1, limit), count=False)
+            result = self._searcher.search(query, max(1, limit), count=False)
             made = tuple.__new__  # hundreds for a query: a light tuple's constructor is slower
-            return [made(BlobHit, (self._key(address), score)) for score, address in found.hits]
+            return [made(BlobHit, (self._key(address), score)) for score, address in result.hits]
 
     def _key(self, address: tantivy.DocAddress) -> FactsKey:
         place = (address.segment_ord, address.doc)

@@ -47,9 +47,9 @@ def register(database: Database, name: str, root: str) -> Published:
     stored = database.row("SELECT root FROM worktrees WHERE name=?", _stored(name))
     if stored is None or stored[0] != os.fsencode(root):
         _write_root(database, name, root)
-    found = published(database, name)
-    assert found is not None
-    return found
+    row = published(database, name)
+    assert row is not None
+    return row
 
 
 def _write_root(database: Database, name: str, root: str) -> None:
@@ -139,8 +139,8 @@ def without_blob(database: Database, worktree_id: int) -> list[FileRow]:
 
 def has_left_out_folder(database: Database, worktree_id: int) -> bool:
     """Is a folder of the published tree one entry, because the tree has too many paths?"""
-    found = "SELECT 1 FROM files WHERE worktree_id=? AND skip='oversize' LIMIT 1"
-    return database.row(found, worktree_id) is not None
+    sql = "SELECT 1 FROM files WHERE worktree_id=? AND skip='oversize' LIMIT 1"
+    return database.row(sql, worktree_id) is not None
 
 
 def count_left_out(database: Database, worktree_id: int) -> int:
@@ -203,13 +203,13 @@ def replace_rows(
 
 def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
     """Return the ids of the paths that the store has seen."""
-    found: dict[bytes, int] = {}
+    ids: dict[bytes, int] = {}
     for at in range(0, len(paths), CHUNK):
         part = paths[at : at + CHUNK]
-        found.update(
+        ids.update(
             database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks(part)})", *part)
         )
-    return found
+    return ids
 
 
 def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:

@@ -79,8 +79,8 @@ class NameIndex:
 
     def _is_there(self) -> bool:
         """Is it kept up to date? A first load makes it in the end."""
-        found = self._prefix or self._db.row("SELECT 1 FROM sqlite_master WHERE name=?", TABLE)
-        return bool(found)
+        there = self._prefix or self._db.row("SELECT 1 FROM sqlite_master WHERE name=?", TABLE)
+        return bool(there)
 
 
 def name_index_faults(database: Database) -> list[int]:
@@ -137,11 +137,11 @@ def _rows_of(by_name: dict[int, list[int]]) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _by_name(blobs: Iterable[tuple[int, bytes]]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    blobs_of: dict[int, list[int]] = {}
     for blob_id, names in sorted(blobs):
         for name_id in read_names(names)[0]:
-            if name_id in found:
-                found[name_id].append(blob_id)
+            if name_id in blobs_of:
+                blobs_of[name_id].append(blob_id)
             else:
-                found[name_id] = [blob_id]
-    return found
+                blobs_of[name_id] = [blob_id]
+    return blobs_of

@@ -32,8 +32,8 @@ def unpack_numbers(packed: bytes) -> list[int]:
     """Return the numbers; ValueError if there are none such."""
     numbers = array("I")
     numbers.frombytes(packed.decode("utf-8", "surrogatepass").encode(_NATIVE, "surrogatepass"))
-    found = numbers.tolist()
-    return list(_joined(found)) if MARK in found else found
+    values = numbers.tolist()
+    return list(_joined(values)) if MARK in values else values
 
 
 def steps_of(increasing: Sequence[int]) -> list[int]:
@@ -59,8 +59,8 @@ def _in_parts(numbers: Sequence[int]) -> Iterator[int]:
             yield from (MARK, number >> _LOW_BITS, number & ((1 << _LOW_BITS) - 1))
 
 
-def _joined(found: list[int]) -> Iterator[int]:
-    source = iter(found)
+def _joined(values: list[int]) -> Iterator[int]:
+    source = iter(values)
     for number in source:
         if number < MARK:
             yield number

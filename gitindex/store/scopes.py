@@ -21,10 +21,10 @@ def unpack_scopes(stored: bytes) -> bytes:
     """Return the scopes of a stored value; empty if it is damaged."""
     inflating = zlib.decompressobj()
     try:
-        found = inflating.decompress(stored, MAX_BYTES)
+        data = inflating.decompress(stored, MAX_BYTES)
     except zlib.error:
         return b""
-    return found if inflating.eof and not inflating.unused_data else b""
+    return data if inflating.eof and not inflating.unused_data else b""
 
 
 def note_late(database: Database, blob_ids: Iterable[int], late: bool) -> None:
@@ -74,11 +74,11 @@ def scopes_are_due(path: str) -> bool:
         database.close()
 
 
-def put_late(database: Database, found: dict[int, bytes], failed: Iterable[int]) -> None:
+def put_late(database: Database, by_blob: dict[int, bytes], failed: Iterable[int]) -> None:
     """Store scopes that were derived later, and note which could not be. In one transaction."""
     with database.write():
-        rows = [(blob_id, pack_scopes(scopes)) for blob_id, scopes in found.items() if scopes]
+        rows = [(blob_id, pack_scopes(scopes)) for blob_id, scopes in by_blob.items() if scopes]
         database.run_many("INSERT OR REPLACE INTO scopes VALUES (?,?)", rows)
-        note_late(database, found, late=False)
+        note_late(database, by_blob, late=False)
         gone = [(blob_id,) for blob_id in failed]
         database.run_many("UPDATE late_scopes SET failed=1 WHERE blob_id=?", gone)

@@ -197,14 +197,14 @@ def coverage(rows: Rows) -> SemanticCoverage:
 
 def find_identities(rows: Rows, name: str) -> list[str]:
     """Return identities of this name that a live path defines, sorted, without locals of a file."""
-    found = rows(
+    matches = rows(
         "SELECT DISTINCT s.identity FROM names n JOIN semantic_symbols s ON s.name_id=n.id"
         " JOIN semantic_definitions d ON d.symbol_id=s.id"
         f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE}"
         f" WHERE n.text=? AND {_SHARED}",
         name,
     )
-    return sorted({identity for (identity,) in found})
+    return sorted({identity for (identity,) in matches})
 
 
 def definitions(rows: Rows, identities: Iterable[str]) -> list[SemanticDefinition]:
@@ -227,13 +227,13 @@ def references(rows: Rows, identities: Iterable[str]) -> list[Reference]:
 
 def named(rows: Rows, names: Iterable[str]) -> list[Reference]:
     """Return every place of all symbols of this name."""
-    found = _chunked(
+    matches = _chunked(
         rows,
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
         f" WHERE {_SHARED} AND n.text IN ({{marks}})",
         names,
     )
-    return references(rows, {identity for (identity,) in found})
+    return references(rows, {identity for (identity,) in matches})
 
 
 def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
@@ -244,24 +244,24 @@ def symbols_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
 
 def places_in(rows: Rows, path: bytes) -> set[tuple[int, int]]:
     """Return line and column of places in a live path that are not external, locals too."""
-    found = _references(rows, "JOIN", "p.path IN ({marks})", [path])
-    outside = externals(rows, {one.identity for one in found})
-    return {(one.place.line, one.place.column) for one in found if one.identity not in outside}
+    uses = _references(rows, "JOIN", "p.path IN ({marks})", [path])
+    outside = externals(rows, {one.identity for one in uses})
+    return {(one.place.line, one.place.column) for one in uses if one.identity not in outside}
 
 
 def identities_named(rows: Rows, name: str) -> list[str]:
     """Return identities of all symbols of this name, including those that no file defines."""
-    found = rows(
+    matches = rows(
         "SELECT s.identity FROM names n CROSS JOIN semantic_symbols s ON s.name_id=n.id"
         f" WHERE n.text=? AND {_SHARED}",
         name,
     )
-    return sorted(identity for (identity,) in found)
+    return sorted(identity for (identity,) in matches)
 
 
 def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
     """Return identities that a live path defines at a place (0-based, bytes); none for a local."""
-    found = rows(
+    matches = rows(
         f"SELECT s.identity {_DEFINED}"
         f" JOIN semantic_symbols s ON s.id=d.symbol_id AND {_SHARED}"
         ' WHERE p.path=? AND d.line=? AND d."column"=?',
@@ -269,7 +269,7 @@ def defined_at(rows: Rows, path: bytes, line: int, column: int) -> list[str]:
         line,
         column,
     )
-    return sorted(identity for (identity,) in found)
+    return sorted(identity for (identity,) in matches)
 
 
 def callees(rows: Rows, path: bytes, lines: tuple[int, int] | None) -> list[Reference]:
@@ -278,7 +278,7 @@ def callees(rows: Rows, path: bytes, lines: tuple[int, int] | None) -> list[Refe
     if lines is not None:
         sql = f"SELECT d.ordinal {_DEFINED} WHERE p.path=? AND d.line BETWEEN ? AND ?"
         around = {ordinal for (ordinal,) in rows(sql, path, *lines)}
-    return [found for found in _uses(rows, path) if found.place.enclosing in around]
+    return [use for use in _uses(rows, path) if use.place.enclosing in around]
 
 
 def related(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
@@ -293,7 +293,7 @@ def relating(rows: Rows, identity: str) -> list[tuple[str, Relation]]:
 
 def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
     """Return the external identities: used here, defined in no file of any context."""
-    found = _chunked(
+    matches = _chunked(
         rows,
         "SELECT s.identity FROM semantic_symbols s WHERE s.identity IN ({marks}) AND EXISTS"
         " (SELECT 1 FROM contexts c CROSS JOIN semantic_externals e"
@@ -301,31 +301,31 @@ def externals(rows: Rows, identities: Iterable[str]) -> set[str]:
         " AND NOT EXISTS (SELECT 1 FROM semantic_definitions d WHERE d.symbol_id=s.id)",
         identities,
     )
-    return {identity for (identity,) in found}
+    return {identity for (identity,) in matches}
 
 
 def facts_rows(rows: Rows) -> list[FactsRow]:
     """Return what is known of every live path whose bytes the layer has seen."""
-    found = rows(
+    facts = rows(
         "SELECT l.path, l.oid, c.name, f.semantic_interface_hash, f.ambiguity_flags,"
         " f.config_hash, f.tool_version, c.tool_version, f.id"
         f" FROM file_semantic_facts f{_LIVE}"
     )
-    return [FactsRow(*row) for row in found]
+    return [FactsRow(*row) for row in facts]
 
 
 def edge_rows(rows: Rows) -> list[EdgeRow]:
     """Return the dependencies of the `facts_rows` paths when their facts were computed."""
-    found = rows(
+    edges = rows(
         "SELECT l.path, t.path, e.target_oid, e.target_hash"
         f" FROM file_semantic_facts f{_LIVE} JOIN edges e ON e.facts_id=f.id"
         " JOIN paths t ON t.id=e.target_path"
     )
-    return [EdgeRow(*row) for row in found]
+    return [EdgeRow(*row) for row in edges]
 
 
 def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[SemanticDefinition]:
-    found = _chunked(
+    matches = _chunked(
         rows,
         'SELECT s.identity, n.text, d.kind, l.path, l.source, d.line, d."column",'
         " d.start_line, d.end_line, d.signature, d.doc, d.exported"
@@ -334,23 +334,23 @@ def _definitions(rows: Rows, where: str, values: Iterable[Any]) -> list[Semantic
         f" JOIN file_semantic_facts f ON f.id=d.facts_id{_LIVE} WHERE {where}",
         values,
     )
-    made = (SemanticDefinition._make((*row[:-1], bool(row[-1]))) for row in found)
+    made = (SemanticDefinition._make((*row[:-1], bool(row[-1]))) for row in matches)
     return sorted(made, key=lambda d: (d.path, d.line, d.column, d.identity))
 
 
 def _relations(rows: Rows, target: str, given: str, identity: str) -> list[tuple[str, Relation]]:
-    found = rows(
+    matches = rows(
         "SELECT DISTINCT o.identity, r.kind FROM semantic_symbols s"
         f" JOIN semantic_relations r ON r.{given}=s.id JOIN semantic_symbols o ON o.id=r.{target}"
         f" JOIN file_semantic_facts f ON f.id=r.facts_id{_LIVE} WHERE s.identity=?",
         identity,
     )
-    return sorted({(other, Relation(kind)) for other, kind in found})
+    return sorted({(other, Relation(kind)) for other, kind in matches})
 
 
 def _references(rows: Rows, join: str, where: str, values: Iterable[Any]) -> list[Reference]:
     """Return places by condition; with CROSS JOIN, SQLite always goes from symbols to files."""
-    found = _chunked(
+    matches = _chunked(
         rows,
         "SELECT s.identity, l.path, o.places"
         f" FROM semantic_symbols s {join} semantic_occurrences o ON o.symbol_id=s.id"
@@ -359,7 +359,7 @@ def _references(rows: Rows, join: str, where: str, values: Iterable[Any]) -> lis
     )
     return sorted(
         Reference(identity, path, place)
-        for identity, path, packed in found
+        for identity, path, packed in matches
         for place in unpack_places(packed)
     )
 

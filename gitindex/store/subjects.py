@@ -259,12 +259,12 @@ def _counts_of(database: Database, window: int, words: Sequence[str]) -> dict[st
 
 def _places_of(database: Database, window: int, words: Sequence[str]) -> dict[str, bytes]:
     """Return the weights of words as they are stored: path ids in order, each before its weight."""
-    found: dict[str, bytes] = {}
+    places: dict[str, bytes] = {}
     for at in range(0, len(words), CHUNK):
         part = words[at : at + CHUNK]
         sql = "SELECT word, places FROM subject_words WHERE window_id=? AND word"
-        found |= database.rows(f"{sql} IN ({marks(part)})", window, *part)
-    return found
+        places |= database.rows(f"{sql} IN ({marks(part)})", window, *part)
+    return places
 
 
 def _unpacked(places: bytes) -> dict[int, int]:
@@ -322,12 +322,12 @@ def _path_ids(
 ) -> dict[bytes, int]:
     """Return the ids of paths; adds those that the store has not seen."""
     listed = sorted(paths)
-    found = dict(_known_ids(database, listed))
-    new = [path for path in listed if path not in found]
+    ids = dict(_known_ids(database, listed))
+    new = [path for path in listed if path not in ids]
     database.run_many(
         "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
     )
-    return found | dict(_known_ids(database, new))
+    return ids | dict(_known_ids(database, new))
 
 
 def _known_ids(database: Database, paths: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:

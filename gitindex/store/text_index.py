@@ -85,18 +85,18 @@ def listed_words(database: Database) -> set[str]:
 def candidates(database: Database, clauses: Iterable[Clause]) -> set[int] | None:
     """Return blobs that may match; None if any blob may. CorruptStore if the index is damaged."""
     texts = _texts(database)
-    found: TermClauses = []
+    terms: TermClauses = []
     for clause in clauses:
         forms = [_words_of_form(texts, form) for form in clause]
         if forms and all(forms):
-            found.append(forms)
-    if not found or not texts:
+            terms.append(forms)
+    if not terms or not texts:
         return None
     promised = int(database.row("SELECT lexical_docs FROM repo_state")[0])
     try:
         lexical = lexical_beside(database.path)
         # fewer: documents of this snapshot were removed meanwhile
-        return lexical.blobs_with(found) if lexical.documents >= promised else None
+        return lexical.blobs_with(terms) if lexical.documents >= promised else None
     except CorruptStore:
         raise
     except StoreError:
@@ -144,18 +144,18 @@ def _texts(database: Database) -> list[bytes]:
     A row's id is made from its words, and a file that is built anew has another name.
     """
     name = half_of_database(os.path.dirname(database.path)).id
-    found: dict[tuple[str, int], bytes] = {}
+    lists: dict[tuple[str, int], bytes] = {}
     for (row_id,) in database.rows("SELECT id FROM text_words"):
         key = name, row_id
         if key in _kept and name not in (UNKNOWN, GONE.id):
-            found[key] = _kept[key]
+            lists[key] = _kept[key]
         else:
             (words,) = database.row("SELECT words FROM text_words WHERE id=?", row_id)
-            found[key] = _unpacked(words)
+            lists[key] = _unpacked(words)
     _kept.clear()  # of older lists
-    if sum(map(len, found.values())) <= MAX_KEPT_BYTES:
-        _kept.update(found)
-    return list(found.values())
+    if sum(map(len, lists.values())) <= MAX_KEPT_BYTES:
+        _kept.update(lists)
+    return list(lists.values())
 
 
 def _unpacked(words: bytes) -> bytes:
