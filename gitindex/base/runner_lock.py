@@ -142,7 +142,10 @@ def advertise(anchor: Worktree) -> None:
     token = f"gix{os.urandom(6).hex()}"
     if give_name(token):  # else every hook starts a runner, and the lock decides
         with Suppress(OSError):
-            _write_alive(anchor, f"{os.getpid()} {token}\n".encode())
+            kept = (
+                ENDED if _read_alive(anchor).endswith(ENDED) else b""
+            )  # until `was_ended` reads it
+            _write_alive(anchor, f"{os.getpid()} {token}\n".encode() + kept)
 
 
 def end_polite_runner(anchor: Worktree) -> bool:
@@ -152,8 +155,8 @@ def end_polite_runner(anchor: Worktree) -> bool:
     name that it has given itself says that its number was not reused. False where there is none.
     """
     try:
-        with open(alive_file(anchor), "rb") as file:
-            pid, _, token = file.read(200).decode("ascii", "replace").strip().partition(" ")
+        line = _read_alive(anchor).partition(b"\n")[0]
+        pid, _, token = line.decode("ascii", "replace").partition(" ")
         number = int(pid)
         if not token or name_of(number) != token:
             return False
@@ -169,13 +172,18 @@ def end_polite_runner(anchor: Worktree) -> bool:
 def was_ended(anchor: Worktree) -> bool:
     """Was the last runner ended by one of us, and not by its job? True once: the note is removed."""
     try:
-        with open(alive_file(anchor), "rb") as file:
-            if file.read(200) != ENDED:
-                return False
-        _write_alive(anchor, b"")
+        note = _read_alive(anchor)
+        if not note.endswith(ENDED):
+            return False
+        _write_alive(anchor, note.removesuffix(ENDED))
     except OSError:
         return False
     return True
+
+
+def _read_alive(anchor: Worktree) -> bytes:
+    with open(alive_file(anchor), "rb") as file:
+        return file.read(200)
 
 
 def _write_alive(anchor: Worktree, data: bytes) -> None:

@@ -6,10 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gitindex.base.errors import Exit
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, check_owner, find_worktree
@@ -78,6 +79,11 @@ def install(path: str, mode: str, everywhere: bool, write: bool, references: boo
     if references:
         hooks.install_references(worktree)
     append_event(worktree, INSTALL)
+    if public_files.is_ours(
+        worktree
+    ):  # the runner would wait until it is sure that nobody deletes the clone
+        with suppress(GitIndexError):
+            public_files.ensure_folder(worktree)
     hooks.start_runner(worktree)
     return _installed(states, note_switch(worktree), written, sys.stdout.isatty())
 

@@ -34,7 +34,7 @@ TABLES = {
 Selector: TypeAlias = "Callable[[Node], list[Node]]"
 
 
-class Part(NamedTuple):
+class GrammarPart(NamedTuple):
     """Some nodes below a node, and their role."""
 
     choices: tuple[tuple[Selector, str], ...]  # the first that selects something counts
@@ -48,7 +48,7 @@ class Part(NamedTuple):
         return []
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[GrammarPart, ...]
 
 
 class StatementRule(NamedTuple):
@@ -129,7 +129,7 @@ def _parts(text: str) -> Parts:
     for word in text.split():
         choices = [one.partition("=") for one in word.rstrip("!").split("|")]
         pairs = tuple((_selector(text), role or "load") for text, _, role in choices)
-        parts.append(Part(pairs, required=word.endswith("!")))
+        parts.append(GrammarPart(pairs, required=word.endswith("!")))
     return tuple(parts)
 
 

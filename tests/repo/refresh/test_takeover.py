@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError, StoreError
+from gitindex.base.runner_lock import ENDED, advertised
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import load_status
@@ -97,3 +98,26 @@ def test_a6_nothing_is_removed_through_a_link(quiet: Repo, tmp_path: Path) -> No
         wipe_store(quiet.worktree)
     assert quiet.gitindex("index").returncode == 4
     assert len(list(victim.rglob("thesis.tex"))) == 2
+
+
+def test_a_job_that_was_taken_over_counts_no_attempt(quiet: Repo) -> None:
+    """Also when the one who takes over has said that it lives before it looks at the job."""
+    session = Session(quiet.worktree)
+    try:
+        jobs = session.jobs(quiet.worktree)
+        job = jobs.enqueue_refresh(FULL, "reindex").job_id
+        assert jobs.claim("run of a runner that was ended", job) is not None
+    finally:
+        session.close()
+    alive = Path(quiet.worktree.store, "runner.alive")
+    alive.write_bytes(ENDED)
+    with advertised(quiet.worktree):
+        assert alive.read_bytes().split()[0].isdigit()
+        Runner(quiet.worktree).serve()
+    done = next(one for one in quiet.jobs() if one["id"] == job)
+    assert (done["status"], done["attempts"], done["error"]) == (
+        "completed",
+        1,
+        "it was taken over",
+    )
+    assert not alive.read_bytes().endswith(ENDED), "said once"
