@@ -262,7 +262,7 @@ def partition_of(
     indexed, others = look(project, name), look_left_out(project, name)
     texts = indexed.places | others.places
     sites = _Sites(found)
-    judge = _Judge(project, name, found, targets, texts, sites, local)
+    judge = _Judge(project, name, targets, texts, sites, local)
     places: dict[OccurrenceClass, list[FoundPlace]] = {group: [] for group in OccurrenceClass}
     counts: Counter[str] = Counter()
     for file in sorted(texts, key=lambda f: os.fsencode(f.path)):
@@ -295,6 +295,7 @@ class _Sites:
     """The references of a search, by place; some are spelled otherwise, or begin before the word."""
 
     def __init__(self, found: Found) -> None:
+        self.found = found
         self._at = {site[:3]: site for site in found.sites}
         self._met: set[At] = set()
         self._wide: dict[tuple[str, int], list[Site]] = {}
@@ -326,13 +327,13 @@ class _Judge:
         self,
         project: Project,
         name: str,
-        found: Found,
         targets: Collection[Definition],
         texts: dict[MentioningFile, list[tuple[int, int, int]]],
         sites: _Sites,
         local: ReferenceTarget | None,
     ) -> None:
-        self._project, self._found, self._sites, self._local = project, found, sites, local
+        self._project, self._sites, self._local = project, sites, local
+        self._found = found = sites.found
         self._families = {project.family(target) for target in targets}
         known = sites.known() | found.judged.keys() | found.defined
         self._is_named = local is None or any(d.kind == "parameter" for d in local.declared)

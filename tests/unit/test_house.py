@@ -39,9 +39,9 @@ LINES = {
     "web": 3810,  # radar as a matrix, a box for claims, what a commit did
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
-COMPLEX_FUNCTIONS = 1
+COMPLEX_FUNCTIONS = 0
 # The same for functions with more parameters, and for modules that import each other in a circle.
-WIDE_FUNCTIONS = 2
+WIDE_FUNCTIONS = 1
 CYCLIC_MODULES = 0
 
 POSIX = {"fcntl", "resource", "pwd", "grp", "termios"}

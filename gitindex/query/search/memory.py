@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
@@ -190,7 +191,16 @@ class TreeFiles:
 
     def with_keys(self, keys: Sequence[FactsKey]) -> list[Candidate]:
         """Return the files of the tree with these blobs, in the order of the keys, then by path."""
-        known, hidden = self._tree.by_key, self._hidden
+        published = self._published(keys)
+        if not self._hidden:
+            return list(published)
+        place = {key: number for number, key in enumerate(keys)}
+        candidates = [c for c in published if c.path not in self._hidden]
+        candidates += self._with_blobs(place.keys(), published=False)
+        return sorted(candidates, key=lambda c: (place[c.key], c))
+
+    def _published(self, keys: Sequence[FactsKey]) -> Iterator[Candidate]:
+        known = self._tree.by_key
         if len(known) > MAX_FILES:
             known.clear()
         unknown = {key for key in keys if key not in known}
@@ -198,13 +208,7 @@ class TreeFiles:
             known.update((key, []) for key in unknown)
             for candidate in sorted(self._with_blobs(unknown, published=True)):
                 known[candidate.key].append(candidate)
-        published = (c for key in keys for c in known[key])
-        if not hidden:
-            return list(published)
-        place = {key: number for number, key in enumerate(keys)}
-        candidates = [c for c in published if c.path not in hidden]
-        candidates += self._with_blobs(place.keys(), published=False)
-        return sorted(candidates, key=lambda c: (place[c.key], c))
+        return chain.from_iterable(known[key] for key in keys)
 
     def _with_blobs(self, keys: Collection[FactsKey], published: bool) -> Iterator[Candidate]:
         oids = list({bytes.fromhex(key.oid): None for key in keys})
