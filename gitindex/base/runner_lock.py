@@ -142,10 +142,10 @@ def advertise(anchor: Worktree) -> None:
     token = f"gix{os.urandom(6).hex()}"
     if give_name(token):  # else every hook starts a runner, and the lock decides
         with Suppress(OSError):
-            kept = (
-                ENDED if _read_alive(anchor).endswith(ENDED) else b""
-            )  # until `was_ended` reads it
-            _write_alive(anchor, f"{os.getpid()} {token}\n".encode() + kept)
+            note = f"{os.getpid()} {token}\n".encode()
+            if _read_alive(anchor).endswith(ENDED):
+                note += ENDED  # until `was_ended` reads it
+            _write_alive(anchor, note)
 
 
 def end_polite_runner(anchor: Worktree) -> bool:

@@ -250,6 +250,11 @@ def check_result(args: tuple[str, ...], result: Result) -> bytes:
     return result.output
 
 
+def is_shallow(root: str) -> bool:
+    """Does the clone lack the beginning of its history?"""
+    return run_git(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
+
 def tree_of(root: str, commit: str) -> str:
     """Return the tree id of a commit."""
     output = run_git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")

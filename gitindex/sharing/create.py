@@ -20,7 +20,7 @@ from gitindex.extract.plan import classify, is_present, read_present, reader_of
 from gitindex.extract.terms import document_text
 from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.git.backend import open_repository
-from gitindex.git.command import run_git, tree_of, try_git
+from gitindex.git.command import is_shallow, run_git, tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.idle_work import derive_all
@@ -189,8 +189,7 @@ def _symbol_names(database: Database) -> dict[int, list[str]]:
 
 def _root_commits(worktree: Worktree, commit: str) -> tuple[str, ...]:
     """Return the sorted root commits, which clones of one repository share; none if shallow."""
-    shallow = run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
-    if shallow:
+    if is_shallow(worktree.root):
         return ()
     listed = run_git(worktree.root, "rev-list", "--max-parents=0", commit, "--")
     return tuple(sorted(listed.decode().split()))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import run_git, try_git
+from gitindex.git.command import is_shallow, try_git
 from gitindex.refresh.detached import TEAM_FILE
 from gitindex.sharing.server import SCHEMA_VERSION, Server, raw_connection
 
@@ -89,8 +89,7 @@ def find_repository(worktree: Worktree, server: Server) -> int:
 
 
 def _roots(worktree: Worktree) -> str:
-    shallow = run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
-    if shallow:
+    if is_shallow(worktree.root):
         return ""
     listed = try_git(worktree.root, "rev-list", "--max-parents=0", "HEAD", "--").output.decode()
     return ",".join(sorted(listed.split()))

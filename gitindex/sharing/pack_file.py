@@ -144,13 +144,18 @@ class Manifest(NamedTuple):
     @property
     def name(self) -> str:
         """Return the file name of the pack."""
-        base = f"-on-{self.base[:12]}" if self.base else ""
-        return f"gitindex-{self.tree[:12]}-{fingerprint_name(self.fingerprint)}{base}{SUFFIX}"
+        return pack_name(self.tree, fingerprint_name(self.fingerprint), self.base)
 
     @property
     def size(self) -> int:
         """Return the size of all members, unpacked."""
         return sum(member.frame.size for member in self.members)
+
+
+def pack_name(tree: str, fingerprint: str, base: str = "") -> str:
+    """Return the file name of a pack, which `NAME` matches."""
+    delta = f"-on-{base[:12]}" if base else ""
+    return f"gitindex-{tree[:12]}-{fingerprint}{delta}{SUFFIX}"
 
 
 def fingerprint_name(fingerprint: Fingerprint | None = None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -14,7 +13,7 @@ from gitindex.base.runner_lock import take_lock
 from gitindex.base.worktree import Worktree
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.status_file import read_pack_note
-from gitindex.git.command import run_git, try_git
+from gitindex.git.command import is_shallow, run_git, try_git
 from gitindex.git.settings import user_setting
 from gitindex.refresh.detached import start_runner
 from gitindex.refresh.idle_work import verify_part
@@ -32,10 +31,10 @@ from gitindex.sharing.destination import configured, open_destination
 from gitindex.sharing.pack_file import (
     DATABASE,
     NAME,
-    SUFFIX,
     BadPack,
     Manifest,
     fingerprint_name,
+    pack_name,
     sign,
     unpack,
 )
@@ -98,15 +97,9 @@ def push(
 
 def _base_tree(worktree: Worktree, rev: str, names: list[str]) -> str:
     """Return the tree of the nearest whole pack of an ancestor; empty if there is none."""
-    whole = {match[1] for name in names if (match := _usable(name)) and not match[3]}
-    trees = _first_parents(worktree, rev)[1:]  # its own tree needs no delta
-    return next((tree for tree in trees if tree[:12] in whole), "")
-
-
-def _usable(name: str) -> re.Match[str] | None:
-    """Match the name of a pack that this version made or could have made."""
-    match = NAME.fullmatch(name)
-    return match if match and match[2] == fingerprint_name() else None
+    trees = _first_parents(worktree, rev)
+    whole = (pack.distance for pack in _listed(trees, names) if pack.usable and not pack.delta)
+    return next((trees[distance] for distance in whole if distance), "")  # its own needs no delta
 
 
 def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
@@ -119,7 +112,8 @@ def pull(worktree: Worktree, dest: str, report: Report) -> Pulled:
         source = open_destination(worktree, named, folder)
         report("list", None)
         names = source.names()
-        near = [pack for pack in _listed(worktree, names) if pack.distance is not None]
+        listed = _listed(_first_parents(worktree, "HEAD"), names)
+        near = [pack for pack in listed if pack.distance is not None]
         chosen = next((pack for pack in near if pack.usable), None)
         if chosen is None or chosen.distance is None:
             return Pulled("none")
@@ -134,7 +128,7 @@ def _with_base(worktree: Worktree, name: str, names: list[str]) -> list[str]:
     """Return the packs to adopt, in order."""
     match = NAME.fullmatch(name)
     assert match is not None
-    base = f"gitindex-{match[3]}-{match[2]}{SUFFIX}"
+    base = pack_name(match[3] or "", match[2])
     return [base, name] if match[3] and base in names and has_no_facts(worktree) else [name]
 
 
@@ -142,12 +136,13 @@ def list_packs(worktree: Worktree, dest: str) -> list[ListedPack]:
     """List the packs of a destination, those of ancestors first, nearest first."""
     named = configured(worktree, dest)
     with incoming_folder(worktree) as folder:
-        return _listed(worktree, open_destination(worktree, named, folder).names())
+        names = open_destination(worktree, named, folder).names()
+    return _listed(_first_parents(worktree, "HEAD"), names)
 
 
 def collect_garbage(worktree: Worktree, dest: str, dry_run: bool) -> list[str]:
     """Remove the packs of a destination whose tree no branch or tag reaches; return their names."""
-    if run_git(worktree.root, "rev-parse", "--is-shallow-repository").strip() == b"true":
+    if is_shallow(worktree.root):
         raise GitIndexError(
             "a shallow clone does not know which packs are reachable", "`git fetch --unshallow`"
         )
@@ -233,15 +228,16 @@ def _first_parents(worktree: Worktree, rev: str) -> list[str]:
     return log.output.decode("ascii", "replace").split()
 
 
-def _listed(worktree: Worktree, names: list[str]) -> list[ListedPack]:
-    trees: dict[str, int] = {}
-    for distance, tree in enumerate(_first_parents(worktree, "HEAD")):
-        trees.setdefault(tree[:12], distance)
-    packs = []
+def _listed(trees: list[str], names: list[str]) -> list[ListedPack]:
+    """Return the packs, those of the first trees first; of equal ones the whole before a delta."""
+    distances: dict[str, int] = {}
+    for distance, tree in enumerate(trees):
+        distances.setdefault(tree[:12], distance)
+    ours, packs = fingerprint_name(), []
     for name in names:
         if match := NAME.fullmatch(name):
-            usable = match[2] == fingerprint_name()
-            packs.append(ListedPack(name, trees.get(match[1]), usable, bool(match[3])))
+            usable, delta = match[2] == ours, bool(match[3])
+            packs.append(ListedPack(name, distances.get(match[1]), usable, delta))
     far = len(trees)
     return sorted(packs, key=lambda p: (far if p.distance is None else p.distance, p.delta, p.name))
 

@@ -1,4 +1,4 @@
-"""Commands of the team's index."""
+"""Commands of the team's index, and of links to repositories on this machine."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import try_git
+from gitindex.git.command import is_shallow, try_git
 from gitindex.languages.table import TEXT
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
@@ -209,8 +209,7 @@ def branch_range(worktree: Worktree, branch: str = "") -> str:
     lacks_base = bool(branch) and not base
     if not base or base == _output(worktree, "rev-parse", "HEAD"):
         base = _output(worktree, "rev-parse", "-q", "--verify", "HEAD^")
-    is_shallow = _output(worktree, "rev-parse", "--is-shallow-repository") == "true"
-    if lacks_base or (not base and is_shallow):
+    if lacks_base or (not base and is_shallow(worktree.root)):
         raise GitIndexError(
             f"the history of this clone does not reach {branch or 'another commit'}",
             "fetch all of it: `git fetch --unshallow`, in CI `fetch-depth: 0`",
