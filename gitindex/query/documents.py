@@ -419,7 +419,7 @@ def with_fields(documents: list[Document], fields: FieldFilters, read: Read) -> 
 
 
 def _stored(view: TreeView, filters: Filter) -> Iterator[Document]:
-    sql, values = conditions(view.served.database, filters)
+    sql, values = conditions(filters)
     rows = view.rows(
         "SELECT l.path, d.topics, d.summary, d.created_at, l.source, l.blob_id FROM {documents} d"
         f" JOIN {{live}} l ON l.blob_id=d.blob_id WHERE {sql}",

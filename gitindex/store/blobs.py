@@ -12,7 +12,7 @@ from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import AGAIN
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
 from gitindex.languages.postings import join_postings
-from gitindex.store.connection import Database, marks
+from gitindex.store.connection import Database
 from gitindex.store.name_index import NameIndex
 from gitindex.store.name_rows import pack_names, split_places
 from gitindex.store.scopes import pack_scopes, unpack_scopes
@@ -191,15 +191,11 @@ class BlobTable:
         """Return the row ids of the keys that are stored."""
         row_ids: dict[FactsKey, int] = {}
         for extractor, by_oid in _by_extractor(keys).items():
-            oids = list(by_oid)
-            for at in range(0, len(oids), CHUNK):
-                part = oids[at : at + CHUNK]
-                rows = self._db.rows(
-                    f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({marks(part)})",
-                    extractor,
-                    *part,
-                )
-                row_ids.update([(by_oid[oid], blob_id) for oid, blob_id in rows])
+            sql = (
+                f"SELECT oid, id FROM {self._prefix}blobs WHERE extractor=? AND oid IN ({{marks}})"
+            )
+            rows = self._db.rows_among(sql, by_oid, extractor)
+            row_ids.update([(by_oid[oid], blob_id) for oid, blob_id in rows])
         return row_ids
 
     def to_retry(self, keys: Iterable[FactsKey]) -> set[FactsKey]:
@@ -306,10 +302,8 @@ class BlobTable:
         unknown = sorted(names.difference(self._names))  # `-` would visit every name in the cache
         first = self._next_id("names")
         cached = first == self._all_known
-        for at in range(0, 0 if cached else len(unknown), CHUNK):
-            part = unknown[at : at + CHUNK]
-            sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({marks(part)})"
-            self._names.update(self._db.rows(sql, *part))
+        sql = f"SELECT text, id FROM {self._prefix}names WHERE text IN ({{marks}})"
+        self._names.update([] if cached else self._db.rows_among(sql, unknown))
         new = [name for name in unknown if name not in self._names]
         self._insert("names", "(?,?)", enumerate(new, first))
         self._names.update(zip(new, count(first), strict=False))

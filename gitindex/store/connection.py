@@ -27,7 +27,7 @@ from gitindex.store.sqlite import Connection, connect, connect_as, translated
 LOG_BYTES = 8 << 20
 """A larger log is checkpointed into the database after a transaction."""
 AT_ONCE = 400
-"""Values bound in one statement that inserts rows."""
+"""Values bound in one statement: some builds of SQLite allow 999."""
 TURN_SECONDS = 10.0
 """How long a writer waits for the readers of its own process to close."""
 UNFINISHED_LOG = "locking protocol"
@@ -52,6 +52,19 @@ class Database:
         """Return the first row of a query, or None."""
         with translated(self.path):
             return self._connection.execute(sql, values).fetchone()
+
+    def rows_among(self, sql: str, values: Iterable[Any], *before: Any) -> list[Any]:
+        """Return all rows of a query with `IN ({marks})` for any number of values.
+
+        `before`: the values that it binds before them.
+        """
+        listed = list(values)
+        parts = (listed[at : at + AT_ONCE] for at in range(0, len(listed), AT_ONCE))
+        return [
+            row
+            for part in parts
+            for row in self.rows(sql.replace("{marks}", marks(part)), *before, *part)
+        ]
 
     def run(self, sql: str, *values: Any) -> int:
         """Run one statement and return how many rows it changed."""

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import Database
 from gitindex.store.mapping import Published
 
@@ -117,24 +116,19 @@ def before(
     """Return the paths of `now` (path → new blob) that change. In the publish's transaction."""
     if not base.generation:
         return {}  # nothing was published before
-    paths = list(now)
-    states = dict.fromkeys(paths, PathBeforePublish(None, None))
-    for at in range(0, len(paths), CHUNK):
-        part = paths[at : at + CHUNK]
-        for path, path_id, oid, interface in database.rows(
-            f"SELECT p.path, p.id, f.oid, {INTERFACE} FROM paths p"
-            " LEFT JOIN files f ON f.path_id=p.id AND f.worktree_id=?"
-            " LEFT JOIN blobs b ON b.id=f.blob_id"
-            f" WHERE p.path IN ({','.join('?' * len(part))})",
-            base.worktree_id,
-            *part,
-        ):
-            if oid is not None and oid.hex() == now[path]:
-                del states[path]
-            else:
-                states[path] = PathBeforePublish(
-                    path_id, None if oid is None else PathAtTime(oid, interface)
-                )
+    states = dict.fromkeys(now, PathBeforePublish(None, None))
+    for path, path_id, oid, interface in database.rows_among(
+        f"SELECT p.path, p.id, f.oid, {INTERFACE} FROM paths p"
+        " LEFT JOIN files f ON f.path_id=p.id AND f.worktree_id=?"
+        " LEFT JOIN blobs b ON b.id=f.blob_id WHERE p.path IN ({marks})",
+        now,
+        base.worktree_id,
+    ):
+        if oid is not None and oid.hex() == now[path]:
+            del states[path]
+        else:
+            was = None if oid is None else PathAtTime(oid, interface)
+            states[path] = PathBeforePublish(path_id, was)
     return states
 
 

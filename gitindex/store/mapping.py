@@ -10,8 +10,7 @@ from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.git.interface import Entry, Head
 from gitindex.languages.facts import FactsKey
-from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import Database, marks
+from gitindex.store.connection import Database
 
 
 class Published(NamedTuple):
@@ -168,13 +167,9 @@ def replace_rows(
     `path_ids`: ids of paths that are known already.
     """
     known = dict(path_ids or {})
-    paths = [path for path in (*gone, *[row.path for row in rows]) if path not in known]
-    known |= _path_ids(database, paths)
-    new = [row.path for row in rows if row.path not in known]
-    database.run_many(
-        "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
-    )
-    known |= _path_ids(database, new)
+    known |= _known_ids(database, [path for path in gone if path not in known])
+    unsure = [row.path for row in rows if row.path not in known]
+    known |= ids_of_paths(database, unsure, is_policy)
     touched = list(known.values())
     before = _weigh(database, worktree_id, touched)
     database.run_many(
@@ -201,30 +196,30 @@ def replace_rows(
     return known
 
 
-def _path_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
-    """Return the ids of the paths that the store has seen."""
-    ids: dict[bytes, int] = {}
-    for at in range(0, len(paths), CHUNK):
-        part = paths[at : at + CHUNK]
-        ids.update(
-            database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks(part)})", *part)
-        )
-    return ids
+def ids_of_paths(
+    database: Database, paths: list[bytes], is_policy: Callable[[bytes], bool]
+) -> dict[bytes, int]:
+    """Return the ids of paths; adds those that the store has not seen."""
+    ids = _known_ids(database, paths)
+    new = [path for path in paths if path not in ids]
+    database.run_many(
+        "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
+    )
+    return ids | _known_ids(database, new)
+
+
+def _known_ids(database: Database, paths: list[bytes]) -> dict[bytes, int]:
+    return dict(database.rows_among("SELECT path, id FROM paths WHERE path IN ({marks})", paths))
 
 
 def _weigh(database: Database, worktree_id: int, path_ids: list[int]) -> Counts:
-    files = symbols = 0
-    for at in range(0, len(path_ids), CHUNK):
-        part = path_ids[at : at + CHUNK]
-        row = database.row(
-            "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f"
-            " JOIN blobs b ON b.id=f.blob_id"
-            f" WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks(part)})",
-            worktree_id,
-            *part,
-        )
-        files, symbols = files + row[0], symbols + row[1]
-    return Counts(files, symbols)
+    parts = database.rows_among(
+        "SELECT count(*), coalesce(sum(b.symbols), 0) FROM files f JOIN blobs b ON b.id=f.blob_id"
+        " WHERE f.worktree_id=? AND b.status<>'skipped' AND f.path_id IN ({marks})",
+        path_ids,
+        worktree_id,
+    )
+    return Counts(sum(files for files, _ in parts), sum(symbols for _, symbols in parts))
 
 
 def raise_generation(

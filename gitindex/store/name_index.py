@@ -49,13 +49,8 @@ class NameIndex:
         """Remove some blobs; their rows of `occurrences` are still there."""
         if not blob_ids or not self._is_there():
             return
-        source = f"{self._prefix}occurrences"
-        gone: dict[int, list[int]] = {}
-        for at in range(0, len(blob_ids), CHUNK):
-            part = blob_ids[at : at + CHUNK]
-            sql = f"SELECT blob_id, names FROM {source} WHERE blob_id IN ({marks(part)})"
-            for name_id, blobs in _by_name(self._db.rows(sql, *part)).items():
-                gone.setdefault(name_id, []).extend(blobs)
+        sql = f"SELECT blob_id, names FROM {self._prefix}occurrences WHERE blob_id IN ({{marks}})"
+        gone = _by_name(self._db.rows_among(sql, blob_ids))
         names = sorted(gone)
         for at in range(0, len(names), CHUNK):
             self._remove_from(names[at : at + CHUNK], gone)

@@ -573,10 +573,8 @@ class SemanticWriter:
                 " VALUES (?, (SELECT id FROM names WHERE text=?)) ON CONFLICT DO NOTHING",
                 ((identity, names[identity]) for identity in unknown),
             )
-            for at in range(0, len(unknown), CHUNK):
-                part = unknown[at : at + CHUNK]
-                sql = f"SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks(part)})"
-                self._ids.update(self._db.rows(sql, *part))
+            sql = "SELECT identity, id FROM semantic_symbols WHERE identity IN ({marks})"
+            self._ids.update(self._db.rows_among(sql, unknown))
         return self._ids
 
 

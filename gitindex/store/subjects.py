@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -24,9 +24,9 @@ from gitindex.git.subjects import (
     read_commits,
     read_window,
 )
-from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import Database, marks
+from gitindex.store.connection import Database
 from gitindex.store.lexical import stem
+from gitindex.store.mapping import ids_of_paths
 
 ALL = ""
 """Stands for all words together: the length of the messages about a path."""
@@ -227,7 +227,7 @@ def _window_for(database: Database, worktree_id: int, change: WindowChange) -> i
 def _add_counts(
     database: Database, window: int, added: Counts, is_policy: Callable[[bytes], bool]
 ) -> None:
-    ids = _path_ids(database, {p for counts in added.values() for p in counts}, is_policy)
+    ids = ids_of_paths(database, sorted({p for n in added.values() for p in n}), is_policy)
     words = sorted(added)
     stored = _places_of(database, window, words)
     rows = [
@@ -250,21 +250,14 @@ def stored_counts(
     """Return the weights of each known word for a worktree, by path id."""
     sql = "SELECT window_id FROM subject_users WHERE worktree_id=?"
     row = database.row(sql, worktree_id)
-    return _counts_of(database, row[0], words) if row else {}
-
-
-def _counts_of(database: Database, window: int, words: Sequence[str]) -> dict[str, dict[int, int]]:
-    return {w: _unpacked(places) for w, places in _places_of(database, window, words).items()}
+    stored = _places_of(database, row[0], words) if row else {}
+    return {word: _unpacked(places) for word, places in stored.items()}
 
 
 def _places_of(database: Database, window: int, words: Sequence[str]) -> dict[str, bytes]:
     """Return the weights of words as they are stored: path ids in order, each before its weight."""
-    places: dict[str, bytes] = {}
-    for at in range(0, len(words), CHUNK):
-        part = words[at : at + CHUNK]
-        sql = "SELECT word, places FROM subject_words WHERE window_id=? AND word"
-        places |= database.rows(f"{sql} IN ({marks(part)})", window, *part)
-    return places
+    sql = "SELECT word, places FROM subject_words WHERE window_id=? AND word IN ({marks})"
+    return dict(database.rows_among(sql, words, window))
 
 
 def _unpacked(places: bytes) -> dict[int, int]:
@@ -315,22 +308,3 @@ def _add_to_all(places: bytes, added: dict[int, int]) -> bytes:
         counts[path_id] = counts.get(path_id, 0) + count
     kept = {path_id: count for path_id, count in counts.items() if count > 0}
     return array("I", chain.from_iterable(sorted(kept.items()))).tobytes()
-
-
-def _path_ids(
-    database: Database, paths: set[bytes], is_policy: Callable[[bytes], bool]
-) -> dict[bytes, int]:
-    """Return the ids of paths; adds those that the store has not seen."""
-    listed = sorted(paths)
-    ids = dict(_known_ids(database, listed))
-    new = [path for path in listed if path not in ids]
-    database.run_many(
-        "INSERT INTO paths (path, policy) VALUES (?,?)", ((p, is_policy(p)) for p in new)
-    )
-    return ids | dict(_known_ids(database, new))
-
-
-def _known_ids(database: Database, paths: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
-    for at in range(0, len(paths), CHUNK):
-        part = paths[at : at + CHUNK]
-        yield from database.rows(f"SELECT path, id FROM paths WHERE path IN ({marks(part)})", *part)

@@ -22,19 +22,19 @@ LINES = {
     "edit": 1298,
     "extract": 1812,
     "filestate": 1731,
-    "freshness": 1356,
+    "freshness": 1358,
     "git": 4293,
     "install": 1833,
     "languages": 8240,
     "lsp": 465,
-    "maintenance": 1120,
+    "maintenance": 1122,
     "mcp": 1238,
     "questions": 5337,
     "query": 19383,
-    "refresh": 3980,
+    "refresh": 3911,
     "semantic": 2752,
     "sharing": 3041,  # links: questions over several local repositories
-    "store": 5630,
+    "store": 5482,
     "view": 1339,
     "web": 3810,  # radar as a matrix, a box for claims, what a commit did
 }

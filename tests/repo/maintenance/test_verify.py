@@ -277,10 +277,9 @@ STATEMENTS = {
     " WHERE name_id=(SELECT id FROM names WHERE text='sideways')",
     "front matter of another branch": "UPDATE documents SET summary='x' WHERE topics LIKE '%side%'",
     "the number of documents": "UPDATE repo_state SET lexical_docs=lexical_docs-1",
-    "a topic in the full-text index": "INSERT INTO documents_fts(documents_fts, rowid, tags)"
-    " SELECT 'delete', blob_id, tags FROM documents LIMIT 1",
-    "a topic more in it": "INSERT INTO documents_fts(rowid, tags) SELECT blob_id, ' xff '"
-    " FROM documents LIMIT 1",
+    "a topic less": "UPDATE documents SET tags=' ' WHERE blob_id=(SELECT min(blob_id) FROM documents)",
+    "a topic more": "UPDATE documents SET tags=tags || 'xff ' WHERE blob_id="
+    "(SELECT min(blob_id) FROM documents)",
     "a skipped blob": "UPDATE blobs SET reason='oversize' WHERE reason='binary'",
     "a quarantined blob": "UPDATE blobs SET status='quarantined' WHERE id=1",
 }
