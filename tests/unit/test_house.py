@@ -19,7 +19,7 @@ PARAMETERS = 6
 LINES = {
     "base": 3101,  # system.py: what eleven modules did with POSIX, in one
     "cli": 3176,  # link add, list, remove
-    "edit": 1298,
+    "edit": 1177,
     "extract": 1812,
     "filestate": 1731,
     "freshness": 1358,

@@ -261,8 +261,8 @@ def dynamic_attribute(reading: Reading) -> bool:
     name = slice(None)
     if reading.language == "python":
         name = slice(1, 2)
-        spaces = map(reading.is_bare, reading.offsets("globals", Use.CALL))
-        if reading.has("__dict__", Use.ATTRIBUTE) or any(spaces):
+        spaces = (at for word in ("globals", "vars") for at in reading.offsets(word, Use.CALL))
+        if reading.has("__dict__", Use.ATTRIBUTE) or any(map(reading.is_bare, spaces)):
             return True
     return any(
         not any(map(_is_literal, reading.arguments(at)[name])) for at in reading.calls(_REACHES)
