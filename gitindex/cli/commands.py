@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from gitindex.base.light_types import TYPE_CHECKING, once
-from gitindex.questions.table import (
-    Command,
-    Param,
-    Question,
-    all_questions,
-    argument,
-    find_question,
-    option,
-)
+from gitindex.questions.table import Command, Question, all_questions, entries, find_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 FRONT = (
     "search grep symbols outline refs callers impact merge-check api map explore status install mcp"
@@ -111,7 +102,7 @@ mcp | verbs.agents:serve nojson
     --http | http flag | Serve many clients over HTTP on loopback, with a token.
     --port | port integer 0..65535 | With --http; 0 for any free one.
     --text-only | text_only flag | For clients that show a model the JSON in place of the text.
-    --tools | tools =default {default,all} | Which tools are listed; every one answers.
+    --tools | tools =default default/all | Which tools are listed; every one answers.
 mcp install | verbs.agents:install_client nojson
   Add the server to a client's configuration; the file as it was is kept beside it.
     --client | name ! @clients | claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.
@@ -136,7 +127,7 @@ agents-md | verbs.agents:agents_md norepo nojson
   Print a short section for AGENTS.md or CLAUDE.md.
 export | verbs.export:write_export prints
   The whole index for another tool. Vim reads the ctags file.
-    --format | form ! {ctags,scip,json,sqlite} | ctags, scip, json or sqlite.
+    --format | form ! ctags/scip/json/sqlite | ctags, scip, json or sqlite.
     --output -o | output =- | A file; - for standard output.
     --at | at | Answer for this commit, tag or branch.
     --staged | staged flag | Answer for the tree that is staged.
@@ -220,7 +211,7 @@ completion | complete:print_script norepo nojson
   bash, in ~/.bashrc:  source <(gitindex completion bash)
   zsh, in ~/.zshrc:    source <(gitindex completion zsh)   # after compinit
   fish:                gitindex completion fish > ~/.config/fish/completions/gitindex.fish
-    * | shell {bash,zsh,fish} | bash, zsh or fish.
+    * | shell bash/zsh/fish | bash, zsh or fish.
 []
 hook | gitindex.install.event:note_event norepo nojson raw
   Note that HEAD may have moved, as an installed hook does. Silent; always succeeds.
@@ -235,76 +226,19 @@ run | verbs.refreshing:run nojson
     --once | once flag | Work until nothing waits (the default).
     --wait | wait flag | Linger for more events before leaving.
 """
-"""Groups; NAME | MODULE:FUNCTION; what help says; FLAGS (* an argument) | PARAMETER | its help.
-
-A parameter is a name and what differs from an optional text: kind, `=`default (`!` required),
-least..most, {choices}, <metavar>, @completion. `.` begins a paragraph, `+` goes on with a line.
-"""
-_KINDS = frozenset({"flag", "integer", "number", "texts"})
+"""NAME | MODULE:FUNCTION and marks, as `questions.table.entries` reads it, by groups."""
 
 
 def _read(table: str) -> Iterator[Command]:
     """Yield the commands of a table."""
-    group, made, about = "", None, ""
-    for line in table.splitlines():
-        if line.startswith("["):
-            group = line[1:-1]
-        elif not line.startswith(" "):
-            if made is not None:
-                yield made
-            name, _, rest = line.partition(" | ")
-            run, *marks = rest.split()
-            has = {mark: mark in marks for mark in ("norepo", "nojson", "raw", "prints")}
-            made = Command(name, "", (), run, group, not has["norepo"], not has["nojson"])
-            made = made._replace(raw=has["raw"], prints=has["prints"])
-            about = ""
-        elif made is not None and line.startswith("    "):
-            made = made._replace(params=(*made.params, _param(*line.strip().split(" | "))))
-        elif made is not None:
-            about += _part(line.strip(), about)
-            made = made._replace(about=about)
-    if made is not None:
-        yield made
-
-
-def _part(line: str, before: str) -> str:
-    if line == ".":
-        return "\n"
-    return f" {line[2:]}" if line.startswith("+ ") else f"\n{line}" if before else line
-
-
-def _param(flags: str, spec: str, help: str) -> Param:
-    name, *rest = spec.split()
-    more: dict[str, Any] = {}
-    for word in rest:
-        if word in _KINDS:
-            more["kind"] = word
-        elif word[0] in _READ:
-            more |= _READ[word[0]](word[1:])
-        else:
-            least, _, most = word.partition("..")
-            more |= {"least": _number(least), "most": _number(most) if most else None}
-    if flags == "*":
-        return argument(name, help, **more)
-    kind = more.pop("kind", "text")
-    if kind != "text" and isinstance(more.get("default"), str):
-        more["default"] = _TYPES[kind](more["default"])
-    return option(flags, name, help, kind, **more)
-
-
-def _number(text: str) -> float:
-    return float(text) if "." in text else int(text)
-
-
-_TYPES: dict[str, Any] = {"integer": int, "number": float, "flag": bool}
-_READ: dict[str, Any] = {
-    "=": lambda rest: {"default": rest},
-    "!": lambda _: {"default": None},
-    "{": lambda rest: {"choices": tuple(rest[:-1].split(","))},
-    "<": lambda rest: {"metavar": rest[:-1]},
-    "[": lambda rest: {"metavar": f"[{rest}"},
-    "@": lambda rest: {"complete": rest},
-}
+    for part in table.split("\n["):
+        group, _, rows = part.lstrip("[").partition("]\n")
+        for entry in entries(rows):
+            run, *rest = entry.marks
+            has = {mark: mark in rest for mark in ("norepo", "nojson", "raw", "prints")}
+            made = Command(entry.name, entry.about, entry.params, run, group)
+            made = made._replace(repo=not has["norepo"], json=not has["nojson"])
+            yield made._replace(raw=has["raw"], prints=has["prints"])
 
 
 @once

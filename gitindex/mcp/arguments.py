@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -81,11 +82,11 @@ def check_arguments(params: tuple[Param, ...], given: object) -> dict[str, Any]:
 
 
 def _take_other_names(params: tuple[Param, ...], values: dict[Any, Any]) -> None:
-    """Move the arguments that the seeds name otherwise to our names."""
+    """Take `date_from` for `dateFrom`: the seeds write names so."""
     for param in params:
-        for other in _wire(param).also:
-            if other in values and param.name not in values:
-                values[param.name] = values.pop(other)
+        other = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", param.name)
+        if other in values and param.name not in values:
+            values[param.name] = values.pop(other)
 
 
 def _refuse_unknown(params: tuple[Param, ...], values: dict[Any, Any]) -> None:

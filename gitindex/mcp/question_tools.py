@@ -20,28 +20,27 @@ from gitindex.mcp.server_state import ServerState
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
 from gitindex.questions.linked import add_linked, linked_lines
-from gitindex.questions.table import Param, Question, Wire, all_questions, wired
+from gitindex.questions.table import Param, Question, all_questions, parameter
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView
 
-_HIDDEN = Wire(hidden=True)
-PATH = wired("path", kind="path")
+PATH = "mcp | path path"
 COMMON = (
     PATH,
-    wired("strict", "Answer `not_ready` while any job runs.", "flag", wire=_HIDDEN),
-    wired("debug", "More hints in refusals.", "flag", wire=_HIDDEN),
+    "mcp | strict flag | Answer `not_ready` while any job runs. | hidden",
+    "mcp | debug flag | More hints in refusals. | hidden",
 )
-OFFSET = wired("offset", "", "integer", most=10_000)
-SCOPE = wired("scope", choices=("team", "linked"))
+OFFSET = "mcp | offset integer ..10000"
+SCOPE = "mcp | scope team/linked"
 
 
-def _arguments(*params: Param) -> tuple[Param, ...]:
-    return tuple(map(as_argument, params))
+def _arguments(*rows: str | Param) -> tuple[Param, ...]:
+    return tuple(as_argument(parameter(row) if isinstance(row, str) else row) for row in rows)
 
 
 def tool_of(question: Question) -> McpTool:
     """Return the tool of a question."""
-    params = [param for param in question.params if param.wire is not None]
+    params: list[str | Param] = [param for param in question.params if param.wire is not None]
     params += [OFFSET] if question.pages else []
     params += [SCOPE] if question.team else []
     return McpTool(
@@ -52,7 +51,7 @@ def tool_of(question: Question) -> McpTool:
         partial(_text, question),
         question.pages,
         question.reach,
-        question.reads,
+        not question.writes,
         always_loaded=question.kept,
         listed=question.listed,
         example=question.example,
@@ -163,10 +162,10 @@ _MANAGING = (
         "manage_index",
         "Status of an index; or create, reindex, sync to HEAD, repair, clear (exact root).",
         _arguments(
-            wired("action", choices=managing.ACTIONS, default=None),
+            f"mcp | action ! {'/'.join(managing.ACTIONS)}",
             PATH,
-            wired("waitSeconds", "", "integer", most=600),
-            wired("operationId", most=64),
+            "mcp | waitSeconds integer ..600",
+            "mcp | operationId ..64",
         ),
         managing.manage_index,
         managing.manage_text,
@@ -177,7 +176,7 @@ _MANAGING = (
     McpTool(
         "list_codebases",
         "Codebases that can be asked about.",
-        _arguments(wired("limit", "", "integer", default=50, least=1, most=200), OFFSET),
+        _arguments("mcp | limit integer =50 1..200", OFFSET),
         managing.list_codebases,
         managing.codebases_text,
         pages="codebases",

@@ -9,13 +9,12 @@ from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
 from gitindex.questions.sarif import SarifResult, render_sarif
-from gitindex.questions.table import Question, between, choice, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.base.worktree import Worktree
     from gitindex.query.impact.change import TreeChange
     from gitindex.query.impact.surface import SurfaceChange
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
 def unchecked_fields(change: TreeChange) -> list[Row]:
@@ -179,36 +178,16 @@ def sarif_of_api(row: Row) -> SarifResult:
     return SarifResult(rule, "note" if quiet else "error", message, row["path"], line)
 
 
-STAGED = option("--staged", "staged", "Of what is staged, against HEAD.", "flag")
-FORM = choice("--format", "form", "text json sarif")
-ANNOUNCED = (
-    choice(
-        "--require",
-        "require",
-        "any version changelog",
-        "What announces one: version, changelog, or any of both.",
-    ),
-    option("--version-file", "version_file", "The file that holds the version."),
-    option("--changelog", "changelog", "The changelog; any that is called so if left out."),
-)
-"""What decides whether an incompatible change was announced; `report` has the same."""
-
-QUESTION = Question(
-    "api",
-    "What changed in the exported surface: added, removed, signature changed.",
-    (
-        between("Two commits; the last tag and HEAD if left out."),
-        STAGED,
-        option("--since", "since", "A release: compare it with HEAD.", metavar="TAG"),
-        option(
-            "--check", "check", "Exit 1 for an incompatible change that nothing announces.", "flag"
-        ),
-        *ANNOUNCED,
-        FORM,
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-)
+TABLE = """
+Change: api
+  What changed in the exported surface: added, removed, signature changed.
+    * | between = ..512 <[A..B]> | Two commits; the last tag and HEAD if left out.
+    change
+    --since | since <TAG> | A release: compare it with HEAD.
+    --check | check flag | Exit 1 for an incompatible change that nothing announces.
+    --require | require =any any/version/changelog | What announces one: version, changelog, or any of both.
+    version_file
+    changelog
+    sarif
+"""
+QUESTION = question(TABLE, ask, text, code=code)

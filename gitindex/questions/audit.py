@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import counted
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, _params: Params) -> Answer:
@@ -30,13 +26,8 @@ def text(answer: Answer, _ink: Ink) -> Lines:
     yield f"the index {same}: {tree}"
 
 
-QUESTION = Question(
-    "audit",
-    "Index the published tree anew, elsewhere, and compare. Exit 0 if equal, 1 if not.",
-    (),
-    ask,
-    text,
-    group="Prove",
-    found="equal",
-    trees="",
-)
+TABLE = """
+Prove: audit | found=equal
+  Index the published tree anew, elsewhere, and compare. Exit 0 if equal, 1 if not.
+"""
+QUESTION = question(TABLE, ask, text)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, LINES, Question, argument
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -52,12 +48,12 @@ def text(answer: Answer, _ink: Ink) -> Lines:
         yield f"{number:>6} {row['id'][:12]} {row['author']}"
 
 
-QUESTION = Question(
-    "blame",
-    "Who last changed each line of a file, as of a commit.",
-    (argument("file", "A file of the tree.", kind="path"), *LINES, AT),
-    ask,
-    text,
-    group="",
-    found="lines",
-)
+TABLE = """
+blame | found=lines
+  Who last changed each line of a file, as of a commit.
+    file
+    first
+    last
+    at
+"""
+QUESTION = question(TABLE, ask, text)

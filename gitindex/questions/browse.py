@@ -7,10 +7,9 @@ import os
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, argument, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 MAX_ENTRIES = 500
@@ -154,16 +153,12 @@ def text(answer: Answer, ink: Ink) -> Lines:
         yield f"{name}: {value}"
 
 
-QUESTION = Question(
-    "browse",
-    "A folder's entries, or what the index knows of a file.",
-    (
-        argument("file", "A file or folder of the tree; all of it if left out.", "", kind="path"),
-        option("--from", "first", "The first entry.", "integer", default=1, least=1),
-        option("--edited", "edited", "What differs from HEAD, too: lines, or paths.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    group="",
-)
+TABLE = """
+browse
+  A folder's entries, or what the index knows of a file.
+    * | file path = | A file or folder of the tree; all of it if left out.
+    --from | first integer =1 1.. | The first entry.
+    --edited | edited flag | What differs from HEAD, too: lines, or paths.
+    at
+"""
+QUESTION = question(TABLE, ask, text)

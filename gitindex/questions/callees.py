@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from gitindex.questions.graph import BOUNDS, DIRECTION
 from gitindex.questions.graph import QUESTION as GRAPH
-from gitindex.questions.table import AT, SYMBOL
+from gitindex.questions.table import question
 
-QUESTION = GRAPH._replace(
-    name="callees",
-    about="What a symbol calls.",
-    params=(SYMBOL, DIRECTION._replace(default="callees", shell=False), *BOUNDS, AT),
-    tool="",
-)
+TABLE = """
+Explore: callees
+  What a symbol calls.
+    symbol
+    - | direction =callees both/callers/callees
+    depth
+    nodes
+    note_limit
+    notes
+    at
+"""
+QUESTION = question(TABLE, GRAPH.ask, GRAPH.text, code=GRAPH.code, team=GRAPH.team)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions import graph
-from gitindex.questions.graph import BOUNDS, DIRECTION
 from gitindex.questions.ink import last_name
-from gitindex.questions.table import AT, SYMBOL, option
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
 def ask(here: Here, params: Params) -> Any:
@@ -44,18 +41,16 @@ def text(answer: Any, ink: Ink) -> Lines:
     yield f"{len(answer['changes'])} changed, {answer['kept']} kept; by name"
 
 
-QUESTION = graph.QUESTION._replace(
-    name="callers",
-    about="Who calls a symbol.",
-    params=(
-        SYMBOL,
-        DIRECTION._replace(default="callers", shell=False),
-        *BOUNDS,
-        option("--between", "between", "Callers that differ.", metavar="A..B"),
-        AT,
-    ),
-    ask=ask,
-    text=text,
-    code=code,
-    tool="",
-)
+TABLE = """
+Explore: callers
+  Who calls a symbol.
+    symbol
+    - | direction =callers both/callers/callees
+    depth
+    nodes
+    note_limit
+    notes
+    --between | between <A..B> | Callers that differ.
+    at
+"""
+QUESTION = question(TABLE, ask, text, code=code, team=graph.QUESTION.team)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, Wire, argument, option, wired
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
     from gitindex.view.tree import TreeView
 
 STYLES = {"confirmed": "line", "refuted": "match", "unverifiable": "dim"}
@@ -73,43 +72,21 @@ def text(answer: Answer, ink: Ink) -> Lines:
     yield ink.paint("dim", f"-- {counts or 'no claim found'}")
 
 
-QUESTION = Question(
-    "claim",
-    "Check statements about the code: confirmed, refuted or unverifiable. Exit 0 if all are\n"
-    "confirmed, 1 if one is refuted, 3 if one is unverifiable.\n\n"
-    f"{FORMS}. A claim per line or a JSON list is read from - (standard input).",
-    (
-        argument(
-            "claims",
-            "Claims, or a JSON list of them; - to read it.",
-            (),
-            kind="texts",
-            metavar="CLAIM...",
-            most=1 << 20,
-            wire=Wire(help=FORMS, most=4_000),
-        ),
-        option(
-            "--from-text",
-            "from_text",
-            "CLAIM is a report: check the FILE:LINE quotes and code spans in it.",
-            "flag",
-        ),
-        wired("text", "a report whose FILE:LINE quotes are checked", most=200_000),
-        option(
-            "--strict",
-            "sure",
-            "A broken assumption makes a verdict unverifiable.",
-            "flag",
-            wire=Wire("assumeNothing", ""),
-        ),
-        AT,
-    ),
-    ask,
-    text,
-    group="Prove",
-    code=code,
-    tool="verify_claims",
-    tells="Check statements about the code: each confirmed, refuted or unverifiable, with evidence.",
-    listed=True,
-    example={"claims": ["no_callers(helper)"]},
-)
+TABLE = """
+Prove: claim | tool=verify_claims listed
+  Check statements about the code: confirmed, refuted or unverifiable. Exit 0 if all are
+  confirmed, 1 if one is refuted, 3 if one is unverifiable.
+  .
+  calls(A, B), no_callers(F), defines(FILE, NAME), signature(F, "TEXT"), line(FILE, N, "TEXT"),
+    + imports(FILE, MODULE), only_called_from(F, PATH), unused(NAME), tests(F, TEST); @REV may follow.
+    + A claim per line or a JSON list is read from - (standard input).
+  > Check statements about the code: each confirmed, refuted or unverifiable, with evidence.
+    * | claims texts = ..1048576 <CLAIM...> | Claims, or a JSON list of them; - to read it. | ..4000:
+      + calls(A, B), no_callers(F), defines(FILE, NAME), signature(F, "TEXT"), line(FILE, N, "TEXT"),
+      + imports(FILE, MODULE), only_called_from(F, PATH), unused(NAME), tests(F, TEST); @REV may follow
+    --from-text | from_text flag | CLAIM is a report: check the FILE:LINE quotes and code spans in it.
+    mcp | text ..200000 | a report whose FILE:LINE quotes are checked
+    --strict | sure flag | A broken assumption makes a verdict unverifiable. | assumeNothing:
+    at
+"""
+QUESTION = question(TABLE, ask, text, code=code, example={"claims": ["no_callers(helper)"]})

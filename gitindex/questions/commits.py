@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, limit, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 _FORMAT = "%H%x00%ct%x00%an%x00%s%x00%D%x00"
 MAX_FILES = 20
@@ -64,17 +63,11 @@ def text(answer: Answer, _ink: Ink) -> Lines:
         yield f"{row['id'][:12]} {row['author']}: {row['subject']}"
 
 
-QUESTION = Question(
-    "commits",
-    "The commits of HEAD's first-parent line, or those that changed a file.",
-    (
-        option("--file", "file", "Only those that changed this file.", kind="path"),
-        option("--files", "files", "With the files that each changed.", "flag"),
-        limit("Commits", 500, 5_000),
-    ),
-    ask,
-    text,
-    group="",
-    found="commits",
-    trees="",
-)
+TABLE = """
+commits | found=commits
+  The commits of HEAD's first-parent line, or those that changed a file.
+    --file | file path | Only those that changed this file.
+    --files | files flag | With the files that each changed.
+    --limit -m -n | limit integer =500 1..5000 | Commits at most.
+"""
+QUESTION = question(TABLE, ask, text)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, argument, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 MAX_EDGES = 300
@@ -74,16 +73,11 @@ def text(answer: Answer, ink: Ink) -> Lines:
         yield f"{row['change']:<9} {ink.path(row['path'])}: {safe_text(row['name'])}"
 
 
-QUESTION = Question(
-    "compare",
-    "What differs between two trees: definitions, and imports between files.",
-    (
-        argument("base", "The older commit, tag or branch."),
-        argument("to", "The newer one; the files on disk if left out.", ""),
-        option("--imports", "imports", "Imports added and removed, too.", "flag"),
-    ),
-    ask,
-    text,
-    group="",
-    trees="",
-)
+TABLE = """
+compare
+  What differs between two trees: definitions, and imports between files.
+    * | base | The older commit, tag or branch.
+    * | to = | The newer one; the files on disk if left out.
+    --imports | imports flag | Imports added and removed, too.
+"""
+QUESTION = question(TABLE, ask, text)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
-from gitindex.questions.table import Question
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, _params: Params) -> Answer:
@@ -38,12 +34,8 @@ def text(answer: Answer, _ink: Ink) -> Lines:
         yield Note(f"unknown setting gitindex.{name}")
 
 
-QUESTION = Question(
-    "config",
-    "The settings in force. Set them with `git config gitindex.NAME VALUE`.",
-    (),
-    ask,
-    text,
-    group="Hooks and set-up",
-    trees="",
-)
+TABLE = """
+Hooks and set-up: config
+  The settings in force. Set them with `git config gitindex.NAME VALUE`.
+"""
+QUESTION = question(TABLE, ask, text)

@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -42,16 +38,11 @@ def text(answer: Answer, _ink: Ink) -> Lines:
         yield f"{hole['family']}:{hole['root']:<30} {hole['files']:>6} files  left out by {where}"
 
 
-QUESTION = Question(
-    "contexts",
-    "The projects of the tree, and which files each owns.",
-    (
-        option("--off", "off", "Run no indexer for it, use no facts of it.", metavar="NAME"),
-        option("--on", "on", "Take that back.", metavar="NAME"),
-        AT._replace(wire=None),
-    ),
-    ask,
-    text,
-    group="Hooks and set-up",
-    found="context contexts",
-)
+TABLE = """
+Hooks and set-up: contexts | found=context,contexts
+  The projects of the tree, and which files each owns.
+    --off | off <NAME> | Run no indexer for it, use no facts of it.
+    --on | on <NAME> | Take that back.
+    --at | at ..256 | Answer for this commit, tag or branch.
+"""
+QUESTION = question(TABLE, ask, text)

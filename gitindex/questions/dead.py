@@ -7,12 +7,10 @@ import os
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
-from gitindex.questions.symbols import BELOW
-from gitindex.questions.table import AT, Question, Wire, limit, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.query.dead import Dead
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -75,23 +73,18 @@ def text(answer: Answer, ink: Ink) -> Lines:
     yield ink.paint("dim", f"-- {shown}{assumes}")
 
 
-QUESTION = Question(
-    "dead",
-    "Definitions that nobody uses, each with its proof. Exit 0 if there are any, 1 if none.\n\n"
-    "Tests, entry points and what others may import are left out; --public reports exported\n"
-    "definitions, too. --patch prints the removal as a diff and applies nothing.",
-    (
-        BELOW._replace(wire=Wire("within", "file or folder")),
-        option("--public", "public", "Report exported definitions, too.", "flag", wire=Wire()),
-        option("--patch", "patch", "Print the removal as a diff for `git apply`.", "flag"),
-        option("--strict", "sure", "A broken assumption is a doubt: leave those out.", "flag"),
-        limit("Definitions", 200, 4_000, 50),
-        AT,
-    ),
-    ask,
-    text,
-    group="Change",
-    found="dead",
-    tool="find_dead_code",
-    tells="Definitions that nobody uses, only where that is proven.",
-)
+TABLE = """
+Change: dead | found=dead tool=find_dead_code
+  Definitions that nobody uses, each with its proof. Exit 0 if there are any, 1 if none.
+  .
+  Tests, entry points and what others may import are left out; --public reports exported
+  definitions, too. --patch prints the removal as a diff and applies nothing.
+  > Definitions that nobody uses, only where that is proven.
+    within
+    --public | public flag | Report exported definitions, too. | same
+    --patch | patch flag | Print the removal as a diff for `git apply`.
+    --strict | sure flag | A broken assumption is a doubt: leave those out.
+    --limit -m -n | limit integer =200 1..4000 | Definitions at most. | =50 1..200:
+    at
+"""
+QUESTION = question(TABLE, ask, text)

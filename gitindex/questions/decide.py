@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, argument, limit
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
     from gitindex.store.connection import Database
 
 
@@ -68,24 +67,12 @@ def show_text(answer: Answer, _ink: Ink) -> Lines:
         yield safe_text(f"{name}: {shown}")
 
 
-QUESTIONS = (
-    Question(
-        "decide list",
-        "The newest decisions.",
-        (limit("Decisions", 50, 1 << 31),),
-        ask_list,
-        list_text,
-        group="Change",
-        found="decisions",
-        trees="",
-    ),
-    Question(
-        "decide show",
-        "One decision with its proof.",
-        (argument("decision_id", "The decision's number.", kind="integer", least=1),),
-        ask_show,
-        show_text,
-        group="Change",
-        trees="",
-    ),
-)
+TABLE = """
+Change: decide list | found=decisions
+  The newest decisions.
+    --limit -m -n | limit integer =50 1..2147483648 | Decisions at most.
+Change: decide show
+  One decision with its proof.
+    * | decision_id integer 1.. | The decision's number.
+"""
+QUESTIONS = questions(TABLE, (ask_list, list_text), (ask_show, show_text))

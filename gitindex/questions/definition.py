@@ -6,10 +6,9 @@ import os
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, Question, argument, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 
@@ -65,19 +64,15 @@ def text(answer: Answer, ink: Ink) -> Lines:
         yield f"{ink.place(row)}  {ink.code(row.get('signature') or answer['name'])}"
 
 
-QUESTION = Question(
-    "definition",
-    "What the name at a place means.",
-    (
-        argument("file", "A file of the tree.", kind="path"),
-        argument("line", "Its line.", kind="integer", least=1),
-        argument("column", "Its column, in bytes.", kind="integer", least=1),
-        option("--utf16", "utf16", "The column is in UTF-16 units.", "flag"),
-        option("--docs", "docs", "With their comments.", "flag"),
-        option("--limit", "limit", "Definitions at most; 0: all.", "integer"),
-        AT,
-    ),
-    ask,
-    text,
-    group="",
-)
+TABLE = """
+definition
+  What the name at a place means.
+    file
+    * | line integer 1.. | Its line.
+    * | column integer 1.. | Its column, in bytes.
+    --utf16 | utf16 flag | The column is in UTF-16 units.
+    --docs | docs flag | With their comments.
+    --limit | limit integer | Definitions at most; 0: all.
+    at
+"""
+QUESTION = question(TABLE, ask, text)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, warnings
-from gitindex.questions.table import AT, BARE, Question, Wire, argument, limit, option, wired
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.answers import DocumentRow
-    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
 def ask(here: Here, params: Params) -> Any:
@@ -78,57 +77,20 @@ def _document(row: DocumentRow, ink: Ink) -> Lines:
         yield "    " + safe_text(line.replace("\t", "    "))
 
 
-QUESTION = Question(
-    "docs",
-    "Markdown, reStructuredText and AsciiDoc by topic, day, front matter and text.",
-    (
-        argument(
-            "query",
-            "Words that a document must contain, in any case; see --regex.",
-            "",
-            most=500,
-            wire=BARE,
-        ),
-        option(
-            "--tag -t",
-            "tags",
-            "A topic it must have; repeat for more.",
-            "texts",
-            wire=Wire(help="all of them", most=200),
-        ),
-        option(
-            "--from",
-            "date_from",
-            "Dated this day or later: YYYY-MM-DD.",
-            most=10,
-            wire=Wire("dateFrom", "YYYY-MM-DD", also=("date_from",)),
-        ),
-        option(
-            "--to",
-            "date_to",
-            "Dated this day or earlier: YYYY-MM-DD.",
-            most=10,
-            wire=Wire("dateTo", "", also=("date_to",)),
-        ),
-        option(
-            "--field -f",
-            "fields",
-            "NAME=VALUE of its front matter; repeat for more.",
-            "fields",
-            wire=Wire(help="{session_id: …}", most=200),
-        ),
-        wired("session", "", most=200, wire=Wire("session_id", hidden=True)),
-        option("--regex -e", "regex", "The query is a regular expression.", "flag", wire=BARE),
-        option("--topics", "topics", "List topics and how many documents have each.", "flag"),
-        limit("Documents", 20, 1_000, 20),
-        AT,
-    ),
-    ask,
-    text,
-    found="topics results",
-    tool="search_documents",
-    tells="Markdown, rst and adoc by text, topics, dates or any front-matter field; at least one.",
-    pages="results",
-    reach=1_000,
-    example={"query": "words"},
-)
+TABLE = """
+Explore: docs | found=topics,results tool=search_documents pages=results reach=1000
+  Markdown, reStructuredText and AsciiDoc by topic, day, front matter and text.
+  > Markdown, rst and adoc by text, topics, dates or any front-matter field; at least one.
+    * | query = ..500 | Words that a document must contain, in any case; see --regex. | :
+    --tag -t | tags texts | A topic it must have; repeat for more. | ..200: all of them
+    --from | date_from ..10 | Dated this day or later: YYYY-MM-DD. | dateFrom: YYYY-MM-DD
+    --to | date_to ..10 | Dated this day or earlier: YYYY-MM-DD. | dateTo:
+    --field -f | fields fields | NAME=VALUE of its front matter; repeat for more. | ..200: {session_id:
+      + …}
+    mcp | session ..200 |  | session_id hidden
+    --regex -e | regex flag | The query is a regular expression. | :
+    --topics | topics flag | List topics and how many documents have each.
+    --limit -m -n | limit integer =20 1..1000 | Documents at most. | =20 1..200:
+    at
+"""
+QUESTION = question(TABLE, ask, text, example={"query": "words"})

@@ -6,11 +6,10 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Ink
-from gitindex.questions.table import AT, Question, Wire, argument, number
+from gitindex.questions.table import Answer, Here, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.query.explore import PackBudget
-    from gitindex.questions.table import Answer, Here, Lines, Params, Row
 
 
 CHARS_PER_TOKEN = 4
@@ -122,44 +121,16 @@ def _also_uses(place: Row, ink: Ink, lead: str) -> Lines:
         yield f"{lead}beside: {', '.join(listed)}"
 
 
-QUESTION = Question(
-    "explore",
-    "One question: the best places with code, uses and tests.",
-    (
-        argument(
-            "query",
-            "Any text: words, names, a path, a pasted line.",
-            kind="words",
-            most=8_000,
-            wire=Wire(help="words, names or a pasted line"),
-        ),
-        number(
-            "--tokens -t",
-            "tokens",
-            "Budget: 4 characters each, as printed.",
-            2_000,
-            200,
-            20_000,
-            wire=Wire(help="budget"),
-        ),
-        number(
-            "--lines",
-            "lines",
-            "Budget: printed lines, 8 or more; 0 for no limit.",
-            0,
-            0,
-            5_000,
-            wire=Wire(help="budget of lines, 0: none"),
-        ),
-        AT,
-    ),
-    ask,
-    text,
-    found="places",
-    tool="explore",
-    tells="Start here. One question about the code: the best places with their code, who uses them, "
-    "which tests reach them, what is uncertain.",
-    listed=True,
-    kept=True,
-    example={"query": "helper", "tokens": 500},
-)
+TABLE = """
+Explore: explore | found=places tool=explore listed kept
+  One question: the best places with code, uses and tests.
+  > Start here. One question about the code: the best places with their code, who uses them, which
+    + tests reach them, what is uncertain.
+    * | query words ..8000 | Any text: words, names, a path, a pasted line. | : words, names or a
+      + pasted line
+    --tokens -t | tokens integer =2000 200..20000 | Budget: 4 characters each, as printed. | : budget
+    --lines | lines integer 0..5000 | Budget: printed lines, 8 or more; 0 for no limit. | : budget of
+      + lines, 0: none
+    at
+"""
+QUESTION = question(TABLE, ask, text, example={"query": "helper", "tokens": 500})

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, argument, limit
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -36,22 +32,10 @@ def text(answer: Answer, ink: Ink) -> Lines:
         yield ink.paint("path", place) + what
 
 
-QUESTION = Question(
-    "find",
-    "Pick a symbol or a file by a part of its name, and open it.",
-    (
-        argument(
-            "words",
-            "A part of a name or a path; asked for if left out.",
-            "",
-            kind="words",
-            complete="names",
-        ),
-        limit("Results", 50, 1_000),
-    ),
-    ask,
-    text,
-    group="Everyday",
-    found="results",
-    trees="",
-)
+TABLE = """
+Everyday: find | found=results
+  Pick a symbol or a file by a part of its name, and open it.
+    * | words words = @names | A part of a name or a path; asked for if left out.
+    --limit -m -n | limit integer =50 1..1000 | Results at most.
+"""
+QUESTION = question(TABLE, ask, text)

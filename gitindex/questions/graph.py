@@ -5,13 +5,12 @@ from __future__ import annotations
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, certificate, last_name, missing
-from gitindex.questions.table import AT, BARE, SYMBOL, Question, Wire, choice, limit, number, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.answers import CallGraphAnswer
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 MAX_NODES = 200
 """Of one call over MCP."""
@@ -118,34 +117,25 @@ def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
     return "references", [last_name(params["symbol"])]
 
 
-DIRECTION = choice("--direction", "direction", "both callers callees", wire=BARE)
-FORM = choice("--format -f", "form", "text json dot mermaid svg")
-DEPTH = number("--depth -d", "depth", "Steps to follow.", 1, 1, 10, wire=BARE)
-BOUNDS = (
-    DEPTH,
-    limit("Nodes", 100, 2_000, 50),
-    number(
-        "--note-limit",
-        "note_limit",
-        "Notes at most.",
-        50,
-        0,
-        2_000,
-        wire=Wire("noteLimit", "", 20, most=200),
-    ),
-    option("--notes", "notes", "List the notes, not only how many.", "flag"),
-)
-QUESTION = Question(
-    "graph",
-    "The calls around a symbol, or the imports around a file.",
-    (SYMBOL, DIRECTION, *BOUNDS, FORM, AT),
+TABLE = """
+Explore: graph | tool=call_graph listed
+  The calls around a symbol, or the imports around a file.
+  > Who calls a symbol and what it calls, with the calling code and how sure each edge is.
+    symbol
+    --direction | direction =both both/callers/callees | both, callers or callees. | :
+    depth
+    nodes
+    note_limit
+    notes
+    --format -f | form =text text/json/dot/mermaid/svg | text, json, dot, mermaid or svg.
+    at
+"""
+QUESTION = question(
+    TABLE,
     ask,
     text,
     code=code,
     team=_team,
-    tool="call_graph",
-    tells="Who calls a symbol and what it calls, with the calling code and how sure each edge is.",
-    listed=True,
     fit=fit,
     example={"symbol": "helper", "direction": "callers"},
 )

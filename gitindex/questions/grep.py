@@ -10,18 +10,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, Note, not_searched
-from gitindex.questions.table import (
-    AT,
-    STAGED,
-    STRICT,
-    Question,
-    Wire,
-    argument,
-    limit,
-    number,
-    option,
-    wired,
-)
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +20,6 @@ if TYPE_CHECKING:
     from gitindex.git.wildmatch import Rule
     from gitindex.query.grep.grep import GrepQuery
     from gitindex.query.grep.pattern import GrepPattern
-    from gitindex.questions.table import Here, Ink, Lines, Params
     from gitindex.store.entities import Filter
 
 LINES = 1_000
@@ -246,72 +234,33 @@ def _notes(answer: GrepAnswer) -> Lines:
 
 
 _MANY = "texts"
-QUESTION = Question(
-    "grep",
-    "Lines that match a pattern. The index says where to look, the files say what is there.",
-    (
-        argument(
-            "words",
-            "A regular expression, looked for in each line; only in these files or folders.",
-            (),
-            kind="texts",
-            complete="paths",
-            metavar="PATTERN [PATH]...",
-        ),
-        wired("pattern", most=1_000, wire=Wire(default=...)),
-        option("--regexp -e", "patterns", "A pattern; may be repeated.", _MANY),
-        number("--after-context -A", "after", "Lines after each match.", least=0),
-        number("--before-context -B", "before", "Lines before each match.", least=0),
-        number(
-            "--context -C",
-            "context",
-            "Lines before and after each match.",
-            least=0,
-            wire=Wire(help="lines around", most=10),
-        ),
-        option("--glob -g", "globs", "Only paths like this; !GLOB: not.", _MANY),
-        option("--type -t", "types", "Only files of this language.", _MANY, complete="languages"),
-        option("--invert-match -v", "invert", "Lines that do not match.", "flag"),
-        option(
-            "--ignore-case -i",
-            "ignore_case",
-            "Upper and lower case are the same.",
-            "flag",
-            wire=Wire("ignoreCase", ""),
-        ),
-        option(
-            "--fixed-strings -F",
-            "fixed",
-            "The pattern is the text itself.",
-            "flag",
-            wire=Wire("literal", ""),
-        ),
-        option("--word-regexp -w", "word", "Only whole words.", "flag"),
-        option("--files-with-matches -l", "names", "List the files only.", "flag"),
-        option("--count -c", "count", "List files and how many lines match.", "flag"),
-        option("--line-number -n", "numbers", "Print line numbers; they always are.", "flag"),
-        limit("Lines, or files,", LINES, 1 << 31, 50, least=0)._replace(
-            help="Lines, or files, at most; 0: all."
-        ),
-        option("--tag", "tags", "Only in documents with this topic.", _MANY),
-        option("--from", "date_from", "Only in documents dated YYYY-MM-DD or later."),
-        option("--to", "date_to", "Only in documents dated YYYY-MM-DD or earlier."),
-        AT._replace(help="In this commit, tag or branch, not on disk."),
-        STAGED._replace(help="In what is staged."),
-        STRICT._replace(help="Only from a proven index; no live scan."),
-    ),
-    ask,
-    text,
-    group="Everyday",
-    found="results",
-    trees="at staged strict",
-    probes=True,
-    short_repo=False,
-    team=_team,
-    tool="grep_codebase",
-    tells="Every line that matches a regular expression.",
-    listed=True,
-    pages="results",
-    reach=10_000,
-    example={"pattern": "return .*", "context": 1},
-)
+TABLE = """
+Everyday: grep | found=results trees=at,staged,strict probes own_c tool=grep_codebase listed
+  + pages=results reach=10000
+  Lines that match a pattern. The index says where to look, the files say what is there.
+  > Every line that matches a regular expression.
+    * | words texts = <PATTERN_[PATH]...> @paths | A regular expression, looked for in each line; only
+      + in these files or folders.
+    mcp | pattern ! ..1000
+    --regexp -e | patterns texts | A pattern; may be repeated.
+    --after-context -A | after integer 0.. | Lines after each match.
+    --before-context -B | before integer 0.. | Lines before each match.
+    --context -C | context integer 0.. | Lines before and after each match. | ..10: lines around
+    --glob -g | globs texts | Only paths like this; !GLOB: not.
+    --type -t | types texts @languages | Only files of this language.
+    --invert-match -v | invert flag | Lines that do not match.
+    --ignore-case -i | ignore_case flag | Upper and lower case are the same. | ignoreCase:
+    --fixed-strings -F | fixed flag | The pattern is the text itself. | literal:
+    --word-regexp -w | word flag | Only whole words.
+    --files-with-matches -l | names flag | List the files only.
+    --count -c | count flag | List files and how many lines match.
+    --line-number -n | numbers flag | Print line numbers; they always are.
+    --limit -m | limit integer =1000 0..2147483648 | Lines, or files, at most; 0: all. | =50 1..200:
+    --tag | tags texts | Only in documents with this topic.
+    --from | date_from | Only in documents dated YYYY-MM-DD or later.
+    --to | date_to | Only in documents dated YYYY-MM-DD or earlier.
+    --at | at ..256 | In this commit, tag or branch, not on disk. | :
+    --staged | staged flag | In what is staged.
+    --strict | strict flag | Only from a proven index; no live scan.
+"""
+QUESTION = question(TABLE, ask, text, team=_team, example={"pattern": "return .*", "context": 1})

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, _params: Params) -> Answer:
@@ -22,6 +18,8 @@ def text(answer: Answer, _ink: Ink) -> Lines:
     yield f"{answer['indexedFiles']} files, {answer['symbols']} symbols, {len(answer['jobs'])} jobs"
 
 
-QUESTION = Question(
-    "health", "Jobs, timings, sizes, and what is left out.", (), ask, text, group=""
-)
+TABLE = """
+health
+  Jobs, timings, sizes, and what is left out.
+"""
+QUESTION = question(TABLE, ask, text)

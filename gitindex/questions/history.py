@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, argument
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, questions
 
 
 def index_first(here: Here) -> None:
@@ -121,46 +117,28 @@ def _behind(answer: Answer) -> Lines:
         yield f"  the history is indexed up to {at}, HEAD is elsewhere: `gitindex history index`"
 
 
-SYMBOL = argument("symbol", "A name, the end of a qualified one, or FILE#NAME.", complete="names")
-QUESTION = Question(
-    "history",
-    "What became of a definition or a call, by commit. The first question indexes the history.",
-    (SYMBOL,),
-    ask,
-    text,
-    found="events",
-    trees="",
-)
-QUESTIONS = (
-    QUESTION,
-    QUESTION._replace(
-        name="history log",
-        about="The commits that added, changed or removed definitions of SYMBOL.",
-    ),
-    QUESTION._replace(
-        name="history when",
-        about="The commits with which CALLER began or ceased to call CALLEE.",
-        params=(
-            argument("caller", "The function that calls.", complete="names"),
-            argument("callee", "The name that it calls.", complete="names"),
-        ),
-        ask=ask_when,
-    ),
-    QUESTION._replace(
-        name="history broke",
-        about="After which commit did a name dangle, or its calls stop fitting? Exit 1 if after none.",
-        params=(SYMBOL._replace(most=512),),
-        ask=ask_broke,
-        text=broke_text,
-        found="commits",
-    ),
-    QUESTION._replace(
-        name="history status",
-        about="How far the history layer reaches, and its size.",
-        params=(),
-        ask=ask_status,
-        text=status_text,
-        code=status_code,
-        found="",
-    ),
+TABLE = """
+Explore: history | found=events
+  What became of a definition or a call, by commit. The first question indexes the history.
+    * | symbol @names | A name, the end of a qualified one, or FILE#NAME.
+Explore: history log | found=events
+  The commits that added, changed or removed definitions of SYMBOL.
+    * | symbol @names | A name, the end of a qualified one, or FILE#NAME.
+Explore: history when | found=events
+  The commits with which CALLER began or ceased to call CALLEE.
+    * | caller @names | The function that calls.
+    * | callee @names | The name that it calls.
+Explore: history broke | found=commits
+  After which commit did a name dangle, or its calls stop fitting? Exit 1 if after none.
+    * | symbol ..512 @names | A name, the end of a qualified one, or FILE#NAME.
+Explore: history status
+  How far the history layer reaches, and its size.
+"""
+QUESTIONS = questions(
+    TABLE,
+    (ask, text),
+    (ask, text),
+    (ask_when, text),
+    (ask_broke, broke_text),
+    (ask_status, status_text, status_code),
 )

@@ -9,17 +9,15 @@ from operator import itemgetter
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.api import STAGED, unchecked_fields, unchecked_lines
-from gitindex.questions.graph import DEPTH
+from gitindex.questions.api import unchecked_fields, unchecked_lines
 from gitindex.questions.ink import Aside, Note
-from gitindex.questions.table import Question, Wire, between, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.query.impact.change import TreeChange, TreePair
     from gitindex.query.impact.reach import AffectedTest
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 
 def ask(here: Here, params: Params) -> Any:
@@ -208,34 +206,26 @@ def _team(answer: Any, _params: Params) -> tuple[str, list[str]]:
     return "references", [one["qualifiedName"].rpartition(".")[2] for one in changed]
 
 
-QUESTION = Question(
-    "impact",
-    "What a change reaches: symbols, files and tests.",
-    (
-        between(
-            "Two commits; HEAD and the disk if left out.",
-            Wire("range", "A..B, or A to disk; default: HEAD to disk"),
-        ),
-        STAGED._replace(wire=Wire(help="HEAD to the stage")),
-        option("--dangling", "dangling", "References left behind; exit 1 if any.", "flag"),
-        option(
-            "--signatures", "signatures", "With --dangling: calls that no longer fit, too.", "flag"
-        ),
-        option("--tests", "tests", "Tests that reach the change, the likeliest first.", "flag"),
-        option("--limit -m -n", "limit", "Test files at most, with --tests.", "integer", least=0),
-        option(
-            "--nodes", "nodes", "pytest's node ids, with --tests, where they are known.", "flag"
-        ),
-        DEPTH._replace(default=2),
-        option("--all", "everything", "Show keys of data files and headings, too.", "flag"),
-    ),
+TABLE = """
+Explore: impact | tool=impact listed
+  What a change reaches: symbols, files and tests.
+  > What a change reaches: symbols, files, tests.
+    * | between = ..512 <[A..B]> | Two commits; HEAD and the disk if left out. | range: A..B, or A to
+      + disk; default: HEAD to disk
+    --staged | staged flag | Of what is staged, against HEAD. | : HEAD to the stage
+    --dangling | dangling flag | References left behind; exit 1 if any.
+    --signatures | signatures flag | With --dangling: calls that no longer fit, too.
+    --tests | tests flag | Tests that reach the change, the likeliest first.
+    --limit -m -n | limit integer 0.. | Test files at most, with --tests.
+    --nodes | nodes flag | pytest's node ids, with --tests, where they are known.
+    --depth -d | depth integer =2 1..10 | Steps to follow. | :
+    --all | everything flag | Show keys of data files and headings, too.
+"""
+QUESTION = question(
+    TABLE,
     ask,
     text,
     code=code,
-    trees="",
     team=_team,
-    tool="impact",
-    tells="What a change reaches: symbols, files, tests.",
-    listed=True,
     example={"range": "4b825dc642cb6eb9a060e54bf8d69288fbee4904..HEAD"},
 )

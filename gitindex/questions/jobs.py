@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import NotIndexed
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, limit
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -34,12 +30,9 @@ def text(answer: Answer, _ink: Ink) -> Lines:
         yield f"{line}  {safe_text(job['triggerReason'])}  {why}".rstrip()
 
 
-QUESTION = Question(
-    "jobs",
-    "The refresh queue and its history.",
-    (limit("Jobs", 20, 1 << 31),),
-    ask,
-    text,
-    group="Prove",
-    trees="",
-)
+TABLE = """
+Prove: jobs
+  The refresh queue and its history.
+    --limit -m -n | limit integer =20 1..2147483648 | Jobs at most.
+"""
+QUESTION = question(TABLE, ask, text)

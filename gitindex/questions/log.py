@@ -6,11 +6,7 @@ import os
 
 from gitindex.base.errors import NotIndexed
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -28,12 +24,9 @@ def text(answer: Answer, _ink: Ink) -> Lines:
     yield from answer["lines"]
 
 
-QUESTION = Question(
-    "log",
-    "The last lines of the store's log.",
-    (option("--limit -m -n", "limit", "Lines at most.", "integer", default=40, least=1),),
-    ask,
-    text,
-    group="Prove",
-    trees="",
-)
+TABLE = """
+Prove: log
+  The last lines of the store's log.
+    --limit -m -n | limit integer =40 1.. | Lines at most.
+"""
+QUESTION = question(TABLE, ask, text)

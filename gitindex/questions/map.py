@@ -7,15 +7,13 @@ import os
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
-from gitindex.questions.table import AT, Question, Wire, number, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.query.map.nodes import ShownNode
-    from gitindex.questions.table import Lines, Row
     from gitindex.view.tree import TreeView
 
     Marks = dict[str, str]
-    from gitindex.questions.table import Answer, Here, Ink, Params
 
 MAX_TOKENS = 20_000
 """Of one call over MCP."""
@@ -183,57 +181,28 @@ def nodes_text(answer: Answer, ink: Ink) -> Lines:
         yield f"{ink.node(edge['from'])} -> {ink.node(edge['to'])}"
 
 
-SECTIONS = ("structure", "languages", "entrypoints", "hubs", "tests", "surface")
-QUESTION = Question(
-    "map",
-    "The files that matter most and their signatures. Never longer than its budget.",
-    (
-        number(
-            "--tokens",
-            "tokens",
-            "Length at most; 4 characters each.",
-            2_000,
-            1,
-            100_000,
-            wire=Wire(help="budget", default=1_000, least=100, most=MAX_TOKENS),
-        ),
-        option(
-            "--focus",
-            "focus",
-            "A file or folder that matters most; repeatable.",
-            "texts",
-            complete="paths",
-            wire=Wire(help="file or folder", kind="path"),
-        ),
-        option(
-            "--include",
-            "include",
-            f"{', '.join(SECTIONS)}; joined by commas.",
-            "texts",
-            complete=" ".join(SECTIONS),
-            wire=Wire(help=", ".join(SECTIONS), most=200, kind="text"),
-        ),
-        option("--svg", "svg", "A picture instead: SVG.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    found="map",
-    tool="repo_map",
-    tells="The files that matter most and their signatures.",
-    fit=fit,
-)
-NODES = Question(
-    "map nodes",
-    "The map as nodes and edges with their places.",
-    (
-        option("--open", "open", "A folder or file that is open; repeatable.", "texts"),
-        option("--focus", "focus", "A file whose neighbours are shown."),
-        option("--impact", "impact", "A..B, or `worktree`: the files that a change reaches."),
-        AT,
-    ),
-    ask_nodes,
-    nodes_text,
-    group="",
-)
+TABLE = """
+Explore: map | found=map tool=repo_map
+  The files that matter most and their signatures. Never longer than its budget.
+  > The files that matter most and their signatures.
+    --tokens | tokens integer =2000 1..100000 | Length at most; 4 characters each. | =1000 100..20000:
+      + budget
+    --focus | focus texts @paths | A file or folder that matters most; repeatable. | path: file or
+      + folder
+    --include | include texts @structure,languages,entrypoints,hubs,tests,surface | structure,
+      + languages, entrypoints, hubs, tests, surface; joined by commas. | text ..200: structure,
+      + languages, entrypoints, hubs, tests, surface
+    --svg | svg flag | A picture instead: SVG.
+    at
+"""
+QUESTION = question(TABLE, ask, text, fit=fit)
+NODES_TABLE = """
+map nodes
+  The map as nodes and edges with their places.
+    --open | open texts | A folder or file that is open; repeatable.
+    --focus | focus | A file whose neighbours are shown.
+    --impact | impact | A..B, or `worktree`: the files that a change reaches.
+    at
+"""
+NODES = question(NODES_TABLE, ask_nodes, nodes_text)
 QUESTIONS = (QUESTION, NODES)

@@ -7,16 +7,14 @@ import os
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.api import FORM
 from gitindex.questions.ink import Aside
 from gitindex.questions.sarif import SarifResult, render_sarif
-from gitindex.questions.table import Question, argument, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitindex.base.worktree import Worktree
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 FOUND = ("conflicts", "breaks", "possible", "duplicates")
 
@@ -128,17 +126,11 @@ def _sarif(answer: Answer) -> Iterator[SarifResult]:
         yield SarifResult("duplicate-definition", "error", both + place, row["path"], row["line"])
 
 
-QUESTION = Question(
-    "merge-check",
-    "What a textually clean merge would break, in both directions. Exit 1 if anything.",
-    (
-        argument("branch", "What to merge with HEAD; its upstream if left out.", ""),
-        option("--merging", "merging", "Check the staged result of the merge under way.", "flag"),
-        FORM,
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-)
+TABLE = """
+Change: merge-check
+  What a textually clean merge would break, in both directions. Exit 1 if anything.
+    * | branch = | What to merge with HEAD; its upstream if left out.
+    --merging | merging flag | Check the staged result of the merge under way.
+    sarif
+"""
+QUESTION = question(TABLE, ask, text, code=code)

@@ -6,13 +6,12 @@ import os
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import AT, LINES, Question, argument
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.languages.facts import Occurrence
     from gitindex.query.names.binder import Binder
     from gitindex.query.names.model import FileNames
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 SECONDS = 1.5
 """Time for the names of one file; those after it have no link, but a hover still answers."""
@@ -82,12 +81,12 @@ def text(answer: Answer, ink: Ink) -> Lines:
         yield f"{row['line']}:{row['columnUtf16']} {row['name']} -> {ink.place(row['to'])}"
 
 
-QUESTION = Question(
-    "names",
-    "Every name of a file that is bound, and where it leads.",
-    (argument("file", "A file of the tree.", kind="path"), *LINES, AT),
-    ask,
-    text,
-    group="",
-    found="names",
-)
+TABLE = """
+names | found=names
+  Every name of a file that is bound, and where it leads.
+    file
+    first
+    last
+    at
+"""
+QUESTION = question(TABLE, ask, text)

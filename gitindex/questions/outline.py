@@ -5,12 +5,11 @@ from __future__ import annotations
 from gitindex.base.escape import counted
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import signature
-from gitindex.questions.table import AT, BARE, Question, argument, option, wired
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from gitindex.base.answers import SymbolsAnswer
     from gitindex.query.names.memory import Memory
-    from gitindex.questions.table import Here, Ink, Lines, Params
     from gitindex.view.tree import TreeView
 
 
@@ -76,24 +75,13 @@ def text(answer: SymbolsAnswer, ink: Ink) -> Lines:
         yield "  no definitions"
 
 
-FILE = argument("file", "A file of the tree.", kind="path", complete="paths", wire=BARE)
-QUESTION = Question(
-    "outline",
-    "All definitions of one file, in its order.",
-    (
-        FILE,
-        wired("limit", "", "integer", default=100, least=1, most=200),
-        option("--callers", "callers", "How many call each of them, too.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    group="Everyday",
-    found="symbols",
-    tool="file_outline",
-    tells="Definitions of one file with lines and signatures.",
-    listed=True,
-    pages="symbols",
-    reach=1_000,
-    example={"file": "lib/util.py"},
-)
+TABLE = """
+Everyday: outline | found=symbols tool=file_outline listed pages=symbols reach=1000
+  All definitions of one file, in its order.
+  > Definitions of one file with lines and signatures.
+    * | file path @paths | A file of the tree. | :
+    mcp | limit integer =100 1..200
+    --callers | callers flag | How many call each of them, too.
+    at
+"""
+QUESTION = question(TABLE, ask, text, example={"file": "lib/util.py"})

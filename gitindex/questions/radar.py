@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Note
-from gitindex.questions.table import Question, Wire, argument, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 STYLES = {"fits": "line", "conflict": "match", "breaks": "match", "unrelated": "dim"}
 
@@ -66,32 +62,17 @@ def _other(row: Row, one: Row) -> str:
     return safe_text(row["theirs"] if one["side"] == "ours" else row["ours"])
 
 
-QUESTION = Question(
-    "radar",
-    "Does the work in all worktrees fit together, uncommitted edits included? Exit 1 if not.\n\n"
-    "Every pair of live worktrees, and of the branches given, is merged in memory. The repository\n"
-    "stays as it is, and nothing is checked out.",
-    (
-        argument(
-            "branches",
-            "Branches to compare, too.",
-            (),
-            kind="texts",
-            metavar="[BRANCH]...",
-            most=256,
-            wire=Wire(help="branches to compare with the worktrees"),
-        ),
-        option("--branches-only", "only_branches", "Compare only the branches given.", "flag"),
-        option("--all", "everything", "List pairs that fit, too.", "flag"),
-        option(
-            "--watch", "watch", "Look again whenever something changes; ends with Ctrl-C.", "flag"
-        ),
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-    tool="radar",
-    tells="Does the work in all worktrees fit together? Each pair merged in memory, edits included.",
-)
+TABLE = """
+Change: radar | tool=radar
+  Does the work in all worktrees fit together, uncommitted edits included? Exit 1 if not.
+  .
+  Every pair of live worktrees, and of the branches given, is merged in memory. The repository
+  stays as it is, and nothing is checked out.
+  > Does the work in all worktrees fit together? Each pair merged in memory, edits included.
+    * | branches texts = ..256 <[BRANCH]...> | Branches to compare, too. | : branches to compare with
+      + the worktrees
+    --branches-only | only_branches flag | Compare only the branches given.
+    --all | everything flag | List pairs that fit, too.
+    --watch | watch flag | Look again whenever something changes; ends with Ctrl-C.
+"""
+QUESTION = question(TABLE, ask, text, code=code)

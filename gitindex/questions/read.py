@@ -8,12 +8,11 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import warnings
-from gitindex.questions.table import AT, Question, Wire, argument, option, wired
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from gitindex.base.answers import ReadAnswer
     from gitindex.query.read import LineRange
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
     from gitindex.view.tree import TreeView
 
 MAX_CONTENT = 200_000
@@ -101,24 +100,16 @@ def text(answer: ReadAnswer, ink: Ink) -> Lines:
     yield from warnings(answer)
 
 
-QUESTION = Question(
-    "read",
-    "Lines of one file of the tree, as it is now or at any commit.",
-    (
-        argument("place", "A file, and its lines.", complete="paths", metavar="FILE[:A[-B]|#NAME]"),
-        wired("file", kind="path", wire=Wire(default=...)),
-        wired("first", "", "integer", default=1, least=1, most=10_000_000, wire=Wire("startLine")),
-        wired("last", "", "integer", most=10_000_000, wire=Wire("endLine")),
-        wired("limit", "", "integer", default=400, least=1, most=2_000),
-        option("--outline", "outlined", "Say which definition starts where.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    group="Everyday",
-    tool="read_file",
-    tells="Lines of one file. Secrets and links are refused.",
-    listed=True,
-    fit=fit,
-    example={"file": "lib/util.py"},
-)
+TABLE = """
+Everyday: read | tool=read_file listed
+  Lines of one file of the tree, as it is now or at any commit.
+  > Lines of one file. Secrets and links are refused.
+    * | place <FILE[:A[-B]|#NAME]> @paths | A file, and its lines.
+    mcp | file path !
+    mcp | first integer =1 1..10000000 |  | startLine
+    mcp | last integer ..10000000 |  | endLine
+    mcp | limit integer =400 1..2000
+    --outline | outlined flag | Say which definition starts where.
+    at
+"""
+QUESTION = question(TABLE, ask, text, fit=fit, example={"file": "lib/util.py"})

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, Wire, argument, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 STYLES = {"still true": "line", "changed": "match", "unknown": "dim"}
 MAX_BYTES = 64 << 20
@@ -51,27 +47,15 @@ def text(answer: Answer, ink: Ink) -> Lines:
     yield ink.paint("dim", f"-- {counts}")
 
 
-QUESTION = Question(
-    "recheck",
-    "Which earlier answers are no longer true? Exit 0 if all still are, 1 if one changed, 3 if one is\n"
-    "unknown.\n\n"
-    "Nothing is asked again: what an answer was made from is in its receipt.",
-    (
-        argument(
-            "receipts",
-            "Files with the JSON of answers or receipts; - to read it.",
-            kind="texts",
-            metavar="FILE...",
-            most=MAX_BYTES,
-            wire=Wire(help="JSON of answers or of their receipts", most=1 << 20),
-        ),
-        option("--all", "everything", "List the answers that are still true, too.", "flag"),
-    ),
-    ask,
-    text,
-    group="Prove",
-    code=code,
-    trees="",
-    tool="recheck",
-    tells="Which earlier answers are no longer true? By their receipts, without asking again.",
-)
+TABLE = """
+Prove: recheck | tool=recheck
+  Which earlier answers are no longer true? Exit 0 if all still are, 1 if one changed, 3 if one is
+  unknown.
+  .
+  Nothing is asked again: what an answer was made from is in its receipt.
+  > Which earlier answers are no longer true? By their receipts, without asking again.
+    * | receipts texts ..67108864 <FILE...> | Files with the JSON of answers or receipts; - to read it.
+      + | ..1048576: JSON of answers or of their receipts
+    --all | everything flag | List the answers that are still true, too.
+"""
+QUESTION = question(TABLE, ask, text, code=code)

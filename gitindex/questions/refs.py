@@ -5,14 +5,12 @@ from __future__ import annotations
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import certificate, last_name, missing, signature
-from gitindex.questions.symbols import BELOW
-from gitindex.questions.table import AT, BARE, SYMBOL, Question, Wire, choice, limit, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.answers import ReferencesAnswer
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
 
 
 def ask(here: Here, params: Params) -> ReferencesAnswer:
@@ -64,26 +62,17 @@ def _team(answer: Any, _params: Params) -> tuple[str, list[str]]:
     return "references", [last_name(answer["name"])]
 
 
-QUESTION = Question(
-    "refs",
-    "Where a symbol is used, and whether that is all.",
-    (
-        SYMBOL._replace(help="A name, or a place of it.", metavar="NAME|FILE:LINE:COL"),
-        choice("--role", "role", "reference import", "Only reference or import.", "", wire=BARE),
-        BELOW._replace(wire=Wire("within", "file or folder")),
-        limit("References", 100, 1_000, 50),
-        option("--mentions", "mentions", "List comments, strings and documents, too.", "flag"),
-        option("--all", "everything", "List members of the name on other types, too.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    found="references possible",
-    team=_team,
-    tool="find_references",
-    tells="Uses of a symbol with their code, surest first; says whether any may be missing.",
-    listed=True,
-    pages="references",
-    reach=1_000,
-    example={"symbol": "helper"},
-)
+TABLE = """
+Explore: refs | found=references,possible tool=find_references listed pages=references reach=1000
+  Where a symbol is used, and whether that is all.
+  > Uses of a symbol with their code, surest first; says whether any may be missing.
+    * | symbol ..512 <NAME|FILE:LINE:COL> @names | A name, or a place of it. | : NAME, CLASS.NAME,
+      + FILE#NAME or FILE:LINE:COLUMN
+    --role | role reference/import | Only reference or import. | :
+    within
+    --limit -m -n | limit integer =100 1..1000 | References at most. | =50 1..200:
+    --mentions | mentions flag | List comments, strings and documents, too.
+    --all | everything flag | List members of the name on other types, too.
+    at
+"""
+QUESTION = question(TABLE, ask, text, team=_team, example={"symbol": "helper"})

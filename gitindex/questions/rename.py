@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import BARE, SYMBOL, Question, Wire, argument, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 MAY_WRITE = "gitindex.mcp.write"
 """Only a user whose own configuration allows it lets an agent write."""
@@ -74,31 +70,15 @@ def _done(answer: Answer, ink: Ink) -> str:
     return "add --apply to write this" if ink.width else "apply writes this"
 
 
-QUESTION = Question(
-    "rename",
-    "Rename a symbol or a module: a patch with the proof of every place.",
-    (
-        SYMBOL._replace(help="CLASS.NAME, FILE#NAME, FILE:LINE:COL, or FILE for a module."),
-        argument("new", "The new name.", most=256, wire=Wire("newName", "")),
-        option("--apply", "apply", "Write the files, if nothing blocks it.", "flag", wire=BARE),
-        option(
-            "--include", "include", "Rename this possible place, too.", "texts", metavar="FILE:LINE"
-        ),
-        option(
-            "--include-possible",
-            "include_possible",
-            "Rename all possible places, too.",
-            "flag",
-            wire=Wire("includePossible"),
-        ),
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-    tool="rename_symbol",
-    tells="Patch that renames a symbol or a FILE's module, with the proof of each place.",
-    reads=False,
-    example={"symbol": "helper", "newName": "assist"},
-)
+TABLE = """
+Change: rename | tool=rename_symbol writes
+  Rename a symbol or a module: a patch with the proof of every place.
+  > Patch that renames a symbol or a FILE's module, with the proof of each place.
+    * | symbol ..512 @names | CLASS.NAME, FILE#NAME, FILE:LINE:COL, or FILE for a module. | : NAME,
+      + CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN
+    * | new ..256 | The new name. | newName:
+    --apply | apply flag | Write the files, if nothing blocks it. | :
+    --include | include texts <FILE:LINE> | Rename this possible place, too.
+    --include-possible | include_possible flag | Rename all possible places, too. | includePossible
+"""
+QUESTION = question(TABLE, ask, text, code=code, example={"symbol": "helper", "newName": "assist"})

@@ -9,21 +9,19 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.api import (
-    ANNOUNCED,
     api_rows,
     excused_changes,
     sarif_of_api,
     unchecked_fields,
 )
 from gitindex.questions.sarif import SarifResult, render_sarif
-from gitindex.questions.table import Question, between, choice, option
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
     from gitindex.query.impact.change import TreeChange
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
 
 MARK = "<!-- gitindex report -->"
 """The first line of the text, by which CI finds the comment that it replaces."""
@@ -213,22 +211,16 @@ def _sarif(answer: Answer) -> Iterator[SarifResult]:
     yield from map(sarif_of_api, answer["api"])
 
 
-QUESTION = Question(
-    "report",
-    "What a change reaches and breaks, as one text for a pull request. "
-    "References left dangling, exported names with a use that breaks, and the tests to run.",
-    (
-        between("Two commits; what this branch changes if left out."),
-        choice("--format", "form", "markdown json sarif"),
-        option("--check", "check", "Exit 1 if it breaks something that nothing announces.", "flag"),
-        ANNOUNCED[0]._replace(
-            help="What announces an incompatible change: version, changelog, or any of both."
-        ),
-        *ANNOUNCED[1:],
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-)
+TABLE = """
+Change: report
+  What a change reaches and breaks, as one text for a pull request. References left dangling, exported
+    + names with a use that breaks, and the tests to run.
+    * | between = ..512 <[A..B]> | Two commits; what this branch changes if left out.
+    --format | form =markdown markdown/json/sarif | markdown, json or sarif.
+    --check | check flag | Exit 1 if it breaks something that nothing announces.
+    --require | require =any any/version/changelog | What announces an incompatible change: version,
+      + changelog, or any of both.
+    version_file
+    changelog
+"""
+QUESTION = question(TABLE, ask, text, code=code)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, not_searched, warnings
-from gitindex.questions.table import AT, Question, Wire, argument, limit, option
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.answers import SearchAnswer, SearchRow
-    from gitindex.questions.table import Here, Ink, Lines, Params
 
 FILTERS = {
     "lang": "lang",
@@ -128,44 +127,23 @@ def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
     return "search", [params["query"]]
 
 
-def _many(flags: str, name: str, help: str, complete: str = "", choices: Any = ()) -> Any:
-    return option(flags, name, help, "texts", complete=complete, choices=choices)
-
-
-QUESTION = Question(
-    "search",
-    "Search the index: best places first, with proof.",
-    (
-        argument(
-            "query",
-            "Any text: words, names, a path, a pasted line.",
-            kind="words",
-            most=8_000,
-            wire=Wire(help='text; "phrases"; filters path: -path: lang: kind: must: exclude: in:'),
-        ),
-        limit("Results", 10, 200, 10),
-        _many("--lang", "lang", "Only this language (lang:).", "languages"),
-        _many("--path", "below", "Only paths with this (path:).", "paths"),
-        _many("--not-path", "not_below", "No paths with this (-path:).", "paths"),
-        _many("--kind", "kind", "Only definitions of a kind (kind:).", "kinds"),
-        _many("--must", "must", "With this word (must:)."),
-        _many("--exclude", "exclude", "Without this word (exclude:)."),
-        _many("--in", "place", "code, tests or docs (in:).", "code tests docs"),
-        option("--recent", "recent", "Recently changed first.", "flag"),
-        option("--explain", "explain", "Print the features of every result.", "flag"),
-        AT,
-    ),
-    ask,
-    text,
-    group="Everyday",
-    found="results",
-    trees="at staged strict",
-    probes=True,
-    team=_team,
-    tool="search_codebase",
-    tells="Find code by words, identifiers, a path or a pasted line. Best places first.",
-    listed=True,
-    pages="results",
-    reach=200,
-    example={"query": "helper", "limit": 1},
-)
+TABLE = """
+Everyday: search | found=results trees=at,staged,strict probes tool=search_codebase listed
+  + pages=results reach=200
+  Search the index: best places first, with proof.
+  > Find code by words, identifiers, a path or a pasted line. Best places first.
+    * | query words ..8000 | Any text: words, names, a path, a pasted line. | : text; "phrases";
+      + filters path: -path: lang: kind: must: exclude: in:
+    --limit -m -n | limit integer =10 1..200 | Results at most. | =10 1..200:
+    --lang | lang texts @languages | Only this language (lang:).
+    --path | below texts @paths | Only paths with this (path:).
+    --not-path | not_below texts @paths | No paths with this (-path:).
+    --kind | kind texts @kinds | Only definitions of a kind (kind:).
+    --must | must texts | With this word (must:).
+    --exclude | exclude texts | Without this word (exclude:).
+    --in | place texts @code,tests,docs | code, tests or docs (in:).
+    --recent | recent flag | Recently changed first.
+    --explain | explain flag | Print the features of every result.
+    at
+"""
+QUESTION = question(TABLE, ask, text, team=_team, example={"query": "helper", "limit": 1})

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, questions
 
 
 def ask_list(here: Here, _params: Params) -> Answer:
@@ -57,23 +53,10 @@ def job_line(job: Row | None) -> str:
     return line
 
 
-_LIST = Question(
-    "semantic list",
-    "Which indexers could run here, and whether they may.",
-    (),
-    ask_list,
-    list_text,
-    group="Hooks and set-up",
-    found="indexers",
-    trees="",
-)
-QUESTIONS = (
-    _LIST,
-    _LIST._replace(
-        name="semantic status",
-        about="What is known of each context, and what became of its last job.",
-        ask=ask_status,
-        text=status_text,
-        found="contexts",
-    ),
-)
+TABLE = """
+Hooks and set-up: semantic list | found=indexers
+  Which indexers could run here, and whether they may.
+Hooks and set-up: semantic status | found=contexts
+  What is known of each context, and what became of its last job.
+"""
+QUESTIONS = questions(TABLE, (ask_list, list_text), (ask_status, status_text))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, Wire, argument, option, wired
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from gitindex.base.answers import SliceAnswer
-    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
 def ask(here: Here, params: Params) -> SliceAnswer:
@@ -48,27 +47,14 @@ def text(answer: SliceAnswer, ink: Ink) -> Lines:
 
 
 _MANY = 10_000_000
-QUESTION = Question(
-    "slice",
-    "The lines that a line, or a variable on it, depends on.",
-    (
-        argument("place", "A line, or a variable.", complete="paths", metavar="FILE:LINE[:COL]"),
-        wired("file", kind="path", wire=Wire(default=...)),
-        wired("line", "", "integer", least=1, most=_MANY, wire=Wire(default=...)),
-        wired("column", "of a variable", "integer", most=1_000_000),
-        option(
-            "--forward",
-            "forward",
-            "What it influences, not what it depends on.",
-            "flag",
-            wire=Wire(help="what it influences"),
-        ),
-    ),
-    ask,
-    text,
-    code=code,
-    trees="",
-    tool="slice",
-    tells="Only the lines of a function that a line or variable depends on, or influences.",
-    example={"file": "lib/util.py", "line": 2},
-)
+TABLE = """
+Explore: slice | tool=slice
+  The lines that a line, or a variable on it, depends on.
+  > Only the lines of a function that a line or variable depends on, or influences.
+    * | place <FILE:LINE[:COL]> @paths | A line, or a variable.
+    mcp | file path !
+    mcp | line integer ! 1..10000000
+    mcp | column integer ..1000000 | of a variable
+    --forward | forward flag | What it influences, not what it depends on. | : what it influences
+"""
+QUESTION = question(TABLE, ask, text, code=code, example={"file": "lib/util.py", "line": 2})

@@ -8,13 +8,12 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside
-from gitindex.questions.table import BARE, SAME, Question, Wire, argument, option, wired
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitindex.filestate import FileStateService
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row
     from gitindex.view.tree import TreeView
 
 EXITS = {"ok": 0, "needs_decision": 1, "blocked": 3}
@@ -181,53 +180,27 @@ def gate_text(answer: Answer, ink: Ink) -> Lines:
         yield from map(safe_text, gate_lines(row, ink.path, "file" in ink.params))
 
 
-QUESTION = Question(
-    "state",
-    "Is the index of this file up to date and unambiguous?\n\nExit 1: one of them is not up to date.",
-    (
-        argument(
-            "files",
-            "Files or folders; with --gate FILE[:LINE|#SYMBOL].",
-            (),
-            kind="texts",
-            complete="paths",
-            metavar="[FILE…]",
-            wire=BARE,
-        ),
-        option(
-            "--refresh",
-            "refresh",
-            "They have been checked again: stale no more.",
-            "flag",
-            wire=SAME,
-        ),
-        option("--gate", "gate", "May they be edited? 0 yes, 1 decide first, 3 no.", "flag"),
-    ),
-    ask,
-    text,
-    group="Change",
-    code=code,
-    trees="",
-    tool="file_states",
-    tells="Is what is known of files current? `refresh`: they were reviewed against what is on disk.",
-    reads=False,
-    example={"files": ["app.py"]},
-)
-GATE = Question(
-    "state gate",
-    "May a place be edited without review?",
-    (
-        wired("file", kind="path", wire=Wire(default=...)),
-        wired("symbol", most=512),
-        wired("line", "", "integer", most=10_000_000),
-    ),
-    ask_gate,
-    gate_text,
-    group="",
-    trees="",
-    tool="check_mutation_gate",
-    tells="Before an edit: is what is known of it current and certain? `ok` with the scope allowed, "
-    "`needs_decision` or `blocked`.",
-    example={"file": "lib/util.py", "symbol": "helper"},
+TABLE = """
+Change: state | tool=file_states writes
+  Is the index of this file up to date and unambiguous?
+  .
+  Exit 1: one of them is not up to date.
+  > Is what is known of files current? `refresh`: they were reviewed against what is on disk.
+    * | files texts = <[FILE…]> @paths | Files or folders; with --gate FILE[:LINE|#SYMBOL]. | :
+    --refresh | refresh flag | They have been checked again: stale no more. | same
+    --gate | gate flag | May they be edited? 0 yes, 1 decide first, 3 no.
+"""
+QUESTION = question(TABLE, ask, text, code=code, example={"files": ["app.py"]})
+GATE_TABLE = """
+state gate | tool=check_mutation_gate
+  May a place be edited without review?
+  > Before an edit: is what is known of it current and certain? `ok` with the scope allowed,
+    + `needs_decision` or `blocked`.
+    mcp | file path !
+    mcp | symbol ..512
+    mcp | line integer ..10000000
+"""
+GATE = question(
+    GATE_TABLE, ask_gate, gate_text, example={"file": "lib/util.py", "symbol": "helper"}
 )
 QUESTIONS = (QUESTION, GATE)

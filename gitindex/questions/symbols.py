@@ -5,13 +5,12 @@ from __future__ import annotations
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import missing, signature, warnings
-from gitindex.questions.table import AT, BARE, Param, Question, Wire, argument, limit, option, wired
+from gitindex.questions.table import Here, Ink, Lines, Params, question
 
 if TYPE_CHECKING:
     from typing import Any
 
     from gitindex.base.answers import SymbolsAnswer
-    from gitindex.questions.table import Here, Ink, Lines, Params
 
 
 def ask(here: Here, params: Params) -> SymbolsAnswer:
@@ -83,45 +82,17 @@ def _team(_answer: Any, params: Params) -> tuple[str, list[str]]:
     return "definitions", [params["name"]]
 
 
-BELOW = option(
-    "--path", "below", "Only in this file or folder of the tree.", kind="path", complete="paths"
-)
-QUESTION = Question(
-    "symbols",
-    "Definitions by name, path and kind.",
-    (
-        argument(
-            "name",
-            "A name, or a qualified name; all if left out.",
-            "",
-            complete="names",
-            most=512,
-            wire=Wire(help="", default=...),
-        ),
-        BELOW,
-        option(
-            "--kind",
-            "kind",
-            "Only this kind: function, class, method, …",
-            complete="kinds",
-            most=40,
-            wire=BARE,
-        ),
-        wired("exact", "no near names", "flag"),
-        Param("everything", "All of the tree, without a limit.", "flag", False, shell=False),
-        option("--file", "file", "Look at this file on disk instead, indexed or not."),
-        limit("Symbols", 50, 1_000, 20),
-        AT,
-    ),
-    ask,
-    text,
-    group="Everyday",
-    found="symbols",
-    team=_team,
-    tool="find_symbols",
-    tells="Definitions by name; names near it follow.",
-    listed=True,
-    pages="symbols",
-    reach=1_000,
-    example={"name": "help"},
-)
+TABLE = """
+Everyday: symbols | found=symbols tool=find_symbols listed pages=symbols reach=1000
+  Definitions by name, path and kind.
+  > Definitions by name; names near it follow.
+    * | name = ..512 @names | A name, or a qualified name; all if left out. | !:
+    below
+    --kind | kind ..40 @kinds | Only this kind: function, class, method, … | :
+    mcp | exact flag | no near names
+    - | everything flag | All of the tree, without a limit.
+    --file | file | Look at this file on disk instead, indexed or not.
+    --limit -m -n | limit integer =50 1..1000 | Symbols at most. | =20 1..200:
+    at
+"""
+QUESTION = question(TABLE, ask, text, team=_team, example={"name": "help"})

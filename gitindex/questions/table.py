@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Answer = dict[str, Any]
     Row = dict[str, Any]
     Lines = Iterator[str]
+else:  # for annotations only, which nobody evaluates: a question imports all it needs from here
+    Here = Ink = Params = Answer = Row = Lines = dict
 
 MAX_TEXT = 4_096
 MAX_NUMBER = 1 << 31
@@ -36,12 +38,9 @@ class Wire(NamedTuple):
     most: float | None = None
     hidden: bool = False  # accepted, but not in the schema: few callers want it
     kind: str = ""
-    also: tuple[str, ...] = ()  # other names that are accepted
 
 
 SAME = Wire()
-BARE = Wire(help="")
-"""Over MCP without a description: its name says it."""
 
 
 class Param(NamedTuple):
@@ -86,14 +85,14 @@ class Question(NamedTuple):
     code: Callable[[Any, Params], int] | None = None  # where `found` is not enough
     trees: str = "at staged"  # other trees than the disk that it accepts, and "strict"
     probes: bool = False  # git probes the work tree while the engine is imported
-    short_repo: bool = True  # is -C the folder, or has it another meaning?
+    own_c: bool = False  # -C is not the folder, it has another meaning
     team: Callable[[Any, Params], tuple[str, list[Any]]] | None = None  # its query to a team server
     tool: str = ""  # its name over MCP; empty: not over MCP
     tells: str = ""  # its description there
     listed: bool = False  # among the tools that are listed by default
     pages: str = ""  # the list of its answer that `offset` and `limit` page through
     reach: int = 0  # most items to page through
-    reads: bool = True
+    writes: bool = False
     kept: bool = False  # asks clients that defer tools to keep this one loaded
     fit: Callable[[Any, Params], Any] | None = None  # what an agent's context has room for
     example: dict[str, Any] = {}  # noqa: RUF012 - the arguments of the documentation's call
@@ -134,78 +133,178 @@ def summary_of(about: str) -> str:
     return first[: min(ends) + 1] if ends else first
 
 
-def argument(name: str, help: str, default: Any = None, **more: Any) -> Param:
-    """Return a parameter that is given by its position."""
-    return Param(name, help, default=default, **more)
+class Entry(NamedTuple):
+    """A command or question as a table has it."""
+
+    group: str
+    name: str
+    marks: dict[str, str]
+    about: str
+    tells: str
+    params: tuple[Param, ...]
 
 
-def option(flags: str, name: str, help: str, kind: str = "text", **more: Any) -> Param:
-    """Return a parameter that is given by flags."""
-    more.setdefault("default", {"flag": False, "texts": (), "integer": 0}.get(kind, ""))
-    return Param(name, help, kind, flags=tuple(flags.split()), **more)
+def entries(table: str) -> Iterator[Entry]:
+    """Yield what a table declares.
+
+    `GROUP: NAME | marks`, then what help says, `> ` what MCP says, and a row for each parameter:
+    `FLAGS | NAME and what differs from a text | help | over MCP`. FLAGS are `*` for an argument, `mcp`
+    for one that only MCP has, `-` for one that no door has; a name alone is a row of SHARED.
+    What differs: kind, `=`default (`!` required), least..most, one/of/these, <METAVAR>, @completion. Over
+    MCP: the name and what differs there, `: ` and the help; `same` if nothing does. `.` begins a paragraph.
+    """
+    made: Entry | None = None
+    for line in _joined(table):
+        if line[:1] != " ":
+            if made is not None:
+                yield made
+            head, _, marks = line.partition(" | ")
+            group, _, name = head.rpartition(": ")
+            values = dict(mark.partition("=")[::2] for mark in marks.split())
+            made = Entry(group, name, values, "", "", ())
+        elif made is not None and line.startswith("    "):
+            made = made._replace(params=(*made.params, parameter(line.strip())))
+        elif made is not None and line.startswith("  > "):
+            made = made._replace(tells=f"{made.tells} {line[4:]}".strip())
+        elif made is not None:
+            said = made.about + ("\n" if made.about else "") + line.strip().removeprefix(".")
+            made = made._replace(about=said)
+    if made is not None:
+        yield made
 
 
-def wired(name: str, help: str = "", kind: str = "text", **more: Any) -> Param:
-    """Return a parameter that only MCP has."""
-    more.setdefault("default", {"flag": False, "integer": 0}.get(kind, ""))
-    wire = more.pop("wire", SAME)
-    return Param(name, help, kind, wire=wire, shell=False, **more)
+def _joined(table: str) -> Iterator[str]:
+    """Yield the lines; one that begins with `+ ` goes on with the one before."""
+    last = ""
+    for line in table.strip("\n").split("\n"):
+        if line.lstrip().startswith("+ "):
+            last += line.strip()[1:]
+            continue
+        if last:
+            yield last
+        last = line.rstrip()
+    if last:
+        yield last
 
 
-def number(
-    flags: str,
-    name: str,
-    help: str,
-    default: int = 0,
-    least: int | None = None,
-    most: int | None = None,
-    **more: Any,
-) -> Param:
-    """Return an option that takes an integer."""
-    return option(flags, name, help, "integer", default=default, least=least, most=most, **more)
+def parameter(row: str) -> Param:
+    """Return the parameter of one row of a table, or of SHARED by its name."""
+    flags, spec, *rest = SHARED.get(row, row).split(" | ")
+    name, *words = spec.split()
+    fields = _differences(words)
+    kind = fields.get("kind", "text")
+    absent = None if flags == "*" else ABSENT.get(kind, "")
+    default = fields.setdefault("default", absent)
+    if isinstance(default, str) and kind in _TYPES:
+        fields["default"] = _TYPES[kind](default)
+    if len(rest) > 1:
+        fields["wire"] = _wire(rest[1])
+    elif flags == "mcp":
+        fields["wire"] = Wire(default=... if default is None else None)
+    if flags in ("mcp", "-"):
+        fields |= {"shell": False} | ({"default": absent} if default is None else {})
+    elif flags != "*":
+        fields["flags"] = tuple(flags.split())
+    return Param(name, "".join(rest[:1]), **fields)
 
 
-def choice(
-    flags: str, name: str, choices: str, help: str = "", default: str | None = None, **more: Any
-) -> Param:
-    """Return an option that takes one of some words: the first one, if it is not given."""
-    words = tuple(choices.split())
-    help = help or f"{', '.join(words[:-1])} or {words[-1]}."
-    default = words[0] if default is None else default
-    return option(flags, name, help, default=default, choices=words, **more)
+def _wire(text: str) -> Wire:
+    """Return what differs over MCP; without a colon the help is the same."""
+    given, colon, help = f"{text} ".partition(": ")
+    words = given.split()
+    plain = [word for word in words if word.replace("_", "").isalnum() and word not in _KINDS]
+    fields = _differences([word for word in words if word not in plain])
+    if "default" in fields:
+        default = fields["default"]
+        fields["default"] = ... if default is None else int(default)
+    name = "".join(word for word in plain if word not in ("same", "hidden"))
+    return Wire(name, help.strip() if colon else None, hidden="hidden" in plain, **fields)
 
 
-def between(help: str, wire: Wire | None = None) -> Param:
-    """Return the argument that names two commits."""
-    return argument("between", help, "", metavar="[A..B]", most=512, wire=wire)
+def _differences(words: list[str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for word in words:
+        mark, rest = word[0], word[1:]
+        if word in _KINDS:
+            fields["kind"] = word
+        elif mark == "=":
+            fields["default"] = rest
+        elif word == "!":
+            fields["default"] = None
+        elif mark == "<":
+            fields["metavar"] = rest[:-1].replace("_", " ")
+        elif mark == "@":
+            fields["complete"] = rest.replace(",", " ")
+        elif ".." in word:
+            fields |= {
+                k: _number(v) for k, v in zip(("least", "most"), word.split(".."), strict=True)
+            }
+        else:
+            fields["choices"] = tuple(word.split("/"))
+    return fields
 
 
-def limit(what: str, default: int, most: int, agents: int = 0, least: int = 1) -> Param:
-    """Return the parameter that limits an answer; `agents` is the default over MCP, if it is there."""
-    wire = Wire(help="", default=agents, least=1, most=min(most, 200)) if agents else None
-    flags = "--limit -m" if what.startswith("Lines") else "--limit -m -n"
-    return number(flags, "limit", f"{what} at most.", default, least, most, wire=wire)
+def _number(text: str) -> float | None:
+    return None if not text else float(text) if "." in text else int(text)
 
 
-AT = option("--at", "at", "Answer for this commit, tag or branch.", most=256, wire=BARE)
-STAGED = option("--staged", "staged", "Answer for the tree that is staged.", "flag")
-STRICT = option("--strict", "strict", "Refuse to answer while a job runs.", "flag")
-TEAM = option("--team", "team", "Ask the team's other repositories, too.", "flag")
-LINKED = option("--linked", "linked", "Ask the linked local repositories, too.", "flag")
-JSON = option("--json", "as_json", "Print the structured answer.", "flag")
-REPO = option("--repo -C", "path", "A folder inside the work tree.", default=".")
-SYMBOL = argument(
-    "symbol",
-    "A name, a qualified name, FILE:LINE, a node's id, or a file.",
-    complete="names",
-    most=512,
-    wire=Wire(help="NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN"),
-)
-LINES = (
-    number("--from", "first", "The first line.", 1, 1),
-    number("--to", "last", "The last line; 0: all."),
-)
-_CHOICES = {"at": AT, "staged": STAGED, "strict": STRICT}
+_KINDS = frozenset({"text", "words", "path", "integer", "number", "flag", "texts", "fields"})
+_TYPES: dict[str, Any] = {"integer": int, "number": float, "flag": bool, "texts": tuple}
+ABSENT: dict[str, Any] = {"flag": False, "texts": (), "fields": (), "integer": 0}
+"""The value of an option that is not given."""
+
+
+def questions(table: str, *functions: tuple[Any, ...]) -> tuple[Question, ...]:
+    """Return the questions that a table declares, each with its `ask`, `text` and `code`."""
+    return tuple(
+        _question(entry, ask, text, code=code[0] if code else None)
+        for entry, (ask, text, *code) in zip(entries(table), functions, strict=True)
+    )
+
+
+def question(table: str, ask: Any, text: Any, **more: Any) -> Question:
+    """Return the question that a table declares."""
+    return _question(next(entries(table)), ask, text, **more)
+
+
+def _question(entry: Entry, ask: Any, text: Any, **more: Any) -> Question:
+    group, name, marks, about, tells, params = entry
+    fields: dict[str, Any] = {
+        mark: value.replace(",", " ") for mark, value in marks.items() if value
+    } | {mark: True for mark, value in marks.items() if not value}
+    if "trees" not in marks:
+        fields["trees"] = "at staged" if any(param.name == "at" for param in params) else ""
+    fields["reach"] = int(marks.get("reach", 0))
+    return Question(name, about, params, ask, text, group, tells=tells, **fields, **more)
+
+
+SHARED = {
+    "at": "--at | at ..256 | Answer for this commit, tag or branch. | :",
+    "staged": "--staged | staged flag | Answer for the tree that is staged.",
+    "strict": "--strict | strict flag | Refuse to answer while a job runs.",
+    "team": "--team | team flag | Ask the team's other repositories, too.",
+    "linked": "--linked | linked flag | Ask the linked local repositories, too.",
+    "json": "--json | as_json flag | Print the structured answer.",
+    "repo": "--repo -C | path =. | A folder inside the work tree.",
+    "symbol": "* | symbol ..512 @names | A name, a qualified name, FILE:LINE, a node's id, or a file."
+    " | : NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COLUMN",
+    "below": "--path | below path @paths | Only in this file or folder of the tree.",
+    "within": "--path | below path @paths | Only in this file or folder of the tree."
+    " | within: file or folder",
+    "file": "* | file path | A file of the tree.",
+    "first": "--from | first integer =1 1.. | The first line.",
+    "last": "--to | last integer | The last line; 0: all.",
+    "depth": "--depth -d | depth integer =1 1..10 | Steps to follow. | :",
+    "nodes": "--limit -m -n | limit integer =100 1..2000 | Nodes at most. | =50 1..200:",
+    "note_limit": "--note-limit | note_limit integer =50 0..2000 | Notes at most. | noteLimit =20 ..200:",
+    "notes": "--notes | notes flag | List the notes, not only how many.",
+    "change": "--staged | staged flag | Of what is staged, against HEAD.",
+    "sarif": "--format | form =text text/json/sarif | text, json or sarif.",
+    "version_file": "--version-file | version_file | The file that holds the version.",
+    "changelog": "--changelog | changelog | The changelog; any that is called so if left out.",
+}
+"""Parameters of several questions, by the name that a table calls them."""
+JSON, REPO, TEAM, LINKED = map(parameter, ("json", "repo", "team", "linked"))
 
 
 def shell_params(one: Question | Command) -> list[Param]:
@@ -214,8 +313,8 @@ def shell_params(one: Question | Command) -> list[Param]:
     if isinstance(one, Command):
         return [*params, *((REPO,) if one.repo else ()), *((JSON,) if one.json else ())]
     known = {param.name for param in params}
-    repo = REPO if one.short_repo else REPO._replace(flags=("--repo",))
-    params += [_CHOICES[name] for name in one.trees.split() if name not in known]
+    repo = REPO if not one.own_c else REPO._replace(flags=("--repo",))
+    params += [parameter(name) for name in one.trees.split() if name not in known]
     return [*params, repo, *((TEAM, LINKED) if one.team else ()), JSON]
 
 

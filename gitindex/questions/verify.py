@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Question, argument, option
-
-if TYPE_CHECKING:
-    from gitindex.questions.table import Answer, Here, Ink, Lines, Params
+from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -27,16 +23,10 @@ def text(answer: Answer, _ink: Ink) -> Lines:
     yield f"-- {verdict}: tree {answer['receipt']['treeId']}"
 
 
-QUESTION = Question(
-    "verify",
-    "Derive the index again from git alone. Exit 0 if all of it holds, 1 if anything differs.",
-    (
-        argument("receipt", "An answer's JSON, or its `receipt`; - to read it.", "", most=16 << 20),
-        option("--full", "full", "Extract every blob again, not a sample.", "flag"),
-    ),
-    ask,
-    text,
-    group="Prove",
-    found="verified",
-    trees="",
-)
+TABLE = """
+Prove: verify | found=verified
+  Derive the index again from git alone. Exit 0 if all of it holds, 1 if anything differs.
+    * | receipt = ..16777216 | An answer's JSON, or its `receipt`; - to read it.
+    --full | full flag | Extract every blob again, not a sample.
+"""
+QUESTION = question(TABLE, ask, text)

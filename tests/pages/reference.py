@@ -14,22 +14,13 @@ from gitindex.cli.commands import GROUPS, all_commands
 from gitindex.cli.help import OPTIONS, option_name, usage
 from gitindex.git.settings import SETTINGS
 from gitindex.languages.table import LANGUAGES
-from gitindex.questions.table import (
-    AT,
-    JSON,
-    MAX_NUMBER,
-    REPO,
-    STAGED,
-    STRICT,
-    TEAM,
-    Command,
-    Param,
-    Question,
-    shell_params,
-)
+from gitindex.questions.table import MAX_NUMBER, Command, Param, Question, parameter, shell_params
 from tests.pages import DOCS, table, with_generated
 
-COMMON = {param.flags[0]: param for param in (REPO, JSON, AT, STAGED, STRICT, TEAM)}
+COMMON = {
+    param.flags[0]: param
+    for param in map(parameter, ("repo", "json", "at", "staged", "strict", "team"))
+}
 """Options that mean the same everywhere: explained once."""
 
 

@@ -21,7 +21,7 @@ from tests.support import Repo
 NEW = '''
 """`gitindex lines`: how many lines a file of the tree has."""
 
-from gitindex.questions.table import Question, Wire, argument, option
+from gitindex.questions.table import question
 
 
 def ask(here, asked):
@@ -36,19 +36,14 @@ def text(answer, ink):
     yield ink.paint("line", str(answer["lines"]))
 
 
-QUESTION = Question(
-    "lines",
-    "How many lines a file has.",
-    (
-        argument("file", "The file.", kind="path", complete="paths", wire=Wire()),
-        option("--times -x", "times", "So often.", "integer", default=1, least=1, most=9, wire=Wire()),
-    ),
-    ask,
-    text,
-    tool="count_lines",
-    tells="Lines of a file, counted.",
-    example={"file": "a.py"},
-)
+TABLE = """
+Explore: lines | tool=count_lines
+  How many lines a file has.
+  > Lines of a file, counted.
+    * | file path @paths | The file. | same
+    --times -x | times integer =1 1..9 | So often. | same
+"""
+QUESTION = question(TABLE, ask, text, example={"file": "a.py"})
 '''
 
 
