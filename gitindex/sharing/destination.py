@@ -8,9 +8,9 @@ import subprocess
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -20,7 +20,7 @@ from gitindex.base.worktree import Worktree
 from gitindex.git.command import clean_env, git_program, try_git
 from gitindex.git.settings import user_setting
 from gitindex.sharing.membership import find_repository, read_membership
-from gitindex.sharing.pack_file import MAX_PACK, MAX_SIGNATURE, NAME, SIGNATURE
+from gitindex.sharing.pack_file import MAX_PACK, NAME, SIGNATURE
 from gitindex.sharing.server import Server, address, connected
 
 LISTING = "packs.txt"
@@ -36,23 +36,48 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Destination(ABC):
-    """A place that stores packs by name."""
+    """A place that stores files by name: each pack, and its signature beside it."""
+
+    place: str  # its address, for messages
 
     @abstractmethod
+    def stored(self) -> Iterable[str]:
+        """Return the names of the files there; some may be of other programs."""
+
+    @abstractmethod
+    def get(self, name: str, target: str) -> bool:
+        """Copy a file from there; False if there is none of this name."""
+
+    @abstractmethod
+    def put(self, path: str) -> None:
+        """Copy a file to there."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Remove a file that may be there."""
+
     def names(self) -> list[str]:
         """Return the names of the packs there."""
+        return sorted(filter(NAME.fullmatch, self.stored()))
 
-    @abstractmethod
     def pull(self, name: str, folder: str) -> str:
         """Copy a pack, and its signature if it has one, into a folder; return the pack's path."""
+        target = os.path.join(folder, name)
+        if not self.get(name, target):
+            raise _unreachable(self.place, "the pack is gone")
+        self.get(name + SIGNATURE, target + SIGNATURE)
+        return target
 
-    @abstractmethod
     def push(self, path: str) -> None:
-        """Upload a pack and its signature."""
+        """Upload a pack and its signature; the pack last: once it is visible, so is the other."""
+        for file in (path + SIGNATURE, path):
+            if os.path.exists(file):
+                self.put(file)
 
-    @abstractmethod
     def remove(self, name: str) -> None:
-        """Remove a pack and its signature."""
+        """Remove a pack, then its signature: without this it would be refused."""
+        self.delete(name)
+        self.delete(name + SIGNATURE)
 
 
 def configured(worktree: Worktree, given: str) -> str:
@@ -86,42 +111,38 @@ def open_destination(worktree: Worktree, named: str, scratch: str) -> Destinatio
 
 class _Folder(Destination):
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.place = path
 
-    def names(self) -> list[str]:
+    def stored(self) -> Iterable[str]:
         try:
-            return sorted(name for name in os.listdir(self._path) if NAME.fullmatch(name))
+            return os.listdir(self.place)
         except FileNotFoundError:
-            return []
+            return ()
         except OSError as error:
-            raise _unreachable(self._path, error.strerror or "cannot be read") from error
+            raise _unreachable(self.place, error.strerror or "cannot be read") from error
 
-    def pull(self, name: str, folder: str) -> str:
-        target = os.path.join(folder, name)
-        for suffix in ("", SIGNATURE):
-            source = os.path.join(self._path, name + suffix)
-            if not suffix or os.path.exists(source):
-                with open(source, "rb") as file:
-                    _copy(file, target + suffix)
-        return target
+    def get(self, name: str, target: str) -> bool:
+        try:
+            with open(os.path.join(self.place, name), "rb") as file:
+                _copy(file, target)
+        except FileNotFoundError:
+            return False
+        return True
 
-    def push(self, path: str) -> None:
-        os.makedirs(self._path, exist_ok=True)
-        for suffix in (SIGNATURE, ""):  # the pack last: once it is visible its signature is there
-            if os.path.exists(path + suffix):
-                target = os.path.join(self._path, os.path.basename(path) + suffix)
-                shutil.copyfile(path + suffix, f"{target}.part")
-                os.replace(f"{target}.part", target)
+    def put(self, path: str) -> None:
+        os.makedirs(self.place, exist_ok=True)
+        target = os.path.join(self.place, os.path.basename(path))
+        shutil.copyfile(path, f"{target}.part")
+        os.replace(f"{target}.part", target)
         self._write_listing()
 
-    def remove(self, name: str) -> None:
-        for suffix in ("", SIGNATURE):  # the pack first: without its signature it would be refused
-            with suppress(FileNotFoundError):
-                os.unlink(os.path.join(self._path, name + suffix))
-        self._write_listing()
+    def delete(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.place, name))
+            self._write_listing()
 
     def _write_listing(self) -> None:
-        listing = os.path.join(self._path, LISTING)
+        listing = os.path.join(self.place, LISTING)
         with open(f"{listing}.part", "w", encoding="ascii") as file:
             file.writelines(f"{name}\n" for name in self.names())
         os.replace(f"{listing}.part", listing)
@@ -132,44 +153,37 @@ class _Web(Destination):
         parts = urlsplit(address)
         if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
             raise GitIndexError("packs are read over https only", "use https://", Exit.USAGE)
-        self._address = address.rstrip("/")
+        self.place = address.rstrip("/")
 
-    def names(self) -> list[str]:
-        found = self._get(LISTING)
-        if found is None:
-            return []
-        with found:
-            listed = found.read(MAX_LISTING).decode("ascii", "replace").split()
-        return sorted(name for name in listed if NAME.fullmatch(name))
+    def stored(self) -> Iterable[str]:
+        with self._open(LISTING) as found:
+            return found.read(MAX_LISTING).decode("ascii", "replace").split() if found else ()
 
-    def pull(self, name: str, folder: str) -> str:
-        target = os.path.join(folder, name)
-        for suffix in ("", SIGNATURE):
-            found = self._get(name + suffix)
+    def get(self, name: str, target: str) -> bool:
+        with self._open(name) as found:
             if found is not None:
-                with found:
-                    _copy(found, target + suffix)
-            elif not suffix:
-                raise _unreachable(self._address, "the pack is gone")
-        return target
+                _copy(found, target)
+            return found is not None
 
-    def push(self, path: str) -> None:  # noqa: ARG002 - no path can be put there
-        raise _read_only()
+    def put(self, path: str) -> None:
+        raise _read_only(path)
 
-    def remove(self, name: str) -> None:  # noqa: ARG002 - none can be removed
-        raise _read_only()
+    def delete(self, name: str) -> None:
+        raise _read_only(name)
 
-    def _get(self, name: str) -> urllib.request._UrlopenRet | None:
-        request = urllib.request.Request(f"{self._address}/{name}")  # noqa: S310 - checked above
+    @contextmanager
+    def _open(self, name: str) -> Iterator[IO[bytes] | None]:
+        request = urllib.request.Request(f"{self.place}/{name}")  # noqa: S310 - checked above
         opener = urllib.request.build_opener(_SameScheme)
         try:
-            return opener.open(request, timeout=CONNECT_SECONDS)
+            with opener.open(request, timeout=CONNECT_SECONDS) as found:
+                yield found
         except urllib.error.HTTPError as error:
-            if error.code == 404:
-                return None
-            raise _unreachable(self._address, f"HTTP status {error.code}") from error
+            if error.code != 404:
+                raise _unreachable(self.place, f"HTTP status {error.code}") from error
+            yield None
         except (OSError, ValueError) as error:
-            raise _unreachable(self._address, str(error)) from error
+            raise _unreachable(self.place, str(error)) from error
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
@@ -190,81 +204,63 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 class _GitRefs(Destination):
-    """Each pack is a ref to a tree with the pack and its signature.
+    """Each file is a ref to a blob.
 
     Git runs in a temporary repository, without the configuration of this clone.
     """
 
     def __init__(self, worktree: Worktree, remote: str, scratch: str) -> None:
         named = try_git(worktree.root, "config", "--get", f"remote.{remote}.url").output
-        self._url = os.fsdecode(named.removesuffix(b"\n")) or remote
-        if self._url.startswith("-") or "::" in self._url:
+        self.place = os.fsdecode(named.removesuffix(b"\n")) or remote
+        if self.place.startswith("-") or "::" in self.place:
             raise GitIndexError("not a git remote", "name a remote or its address", Exit.USAGE)
-        if self._url.startswith((".", "/")) and not os.path.isabs(self._url):
-            self._url = os.path.normpath(os.path.join(worktree.root, self._url))
+        if self.place.startswith((".", "/")) and not os.path.isabs(self.place):
+            self.place = os.path.normpath(os.path.join(worktree.root, self.place))
         self._scratch = os.path.join(scratch, "git")
         self._root = worktree.root
         self._ready = False
+        self._refs: set[str] = set()
 
-    def names(self) -> list[str]:
-        listed = self._git("ls-remote", "--refs", self._url, f"{REFS}*").decode("ascii", "replace")
-        found = [line.rpartition(REFS)[2] for line in listed.splitlines()]
-        return sorted(name for name in found if NAME.fullmatch(name))
+    def stored(self) -> Iterable[str]:
+        listed = self._git("ls-remote", "--refs", self.place, f"{REFS}*").decode("ascii", "replace")
+        self._refs = {line.rpartition(REFS)[2] for line in listed.splitlines()}
+        return self._refs
 
-    def pull(self, name: str, folder: str) -> str:
+    def get(self, name: str, target: str) -> bool:
+        if name not in (self._refs or self.stored()):
+            return False
         ref = REFS + name
-        self._git("fetch", "-q", "--no-tags", "--depth=1", self._url, f"+{ref}:{ref}")
-        listed = self._git("ls-tree", "--name-only", ref).decode("ascii", "replace").split()
-        target = os.path.join(folder, name)
-        for suffix in ("", SIGNATURE):
-            if "pack" + suffix in listed:
-                self._write_blob(f"{ref}:pack{suffix}", target + suffix)
-        if not os.path.exists(target):
-            raise _unreachable(self._url, "the ref holds no pack")
-        return target
-
-    def push(self, path: str) -> None:
-        rows = []
-        for suffix in ("", SIGNATURE):
-            if os.path.exists(path + suffix):
-                oid = self._git("hash-object", "-w", "--", os.path.abspath(path + suffix))
-                rows.append(f"100644 blob {oid.decode().strip()}\tpack{suffix}\n")
-        tree = self._git("mktree", stdin="".join(rows).encode()).decode().strip()
-        self._git("push", "-q", self._url, f"+{tree}:{REFS}{os.path.basename(path)}")
-
-    def remove(self, name: str) -> None:
-        self._git("push", "-q", self._url, f":{REFS}{name}")
-
-    def _write_blob(self, name: str, target: str) -> None:
-        size = int(self._git("cat-file", "-s", name))
-        if size > MAX_PACK:
-            raise _unreachable(self._url, "the pack is too large")
+        self._git("fetch", "-q", "--no-tags", self.place, f"+{ref}:{ref}")
+        if int(self._git("cat-file", "-s", ref)) > MAX_PACK:
+            raise _unreachable(self.place, "the pack is too large")
         with open(target, "xb") as file:
-            self._run(["cat-file", "blob", name], b"", file.fileno())
+            self._run(["cat-file", "blob", ref], file.fileno())
+        return True
 
-    def _git(self, *args: str, stdin: bytes = b"") -> bytes:
-        return self._run(list(args), stdin, subprocess.PIPE)
+    def put(self, path: str) -> None:
+        oid = self._git("hash-object", "-w", "--", os.path.abspath(path)).decode().strip()
+        self._git("push", "-q", self.place, f"+{oid}:{REFS}{os.path.basename(path)}")
 
-    def _run(self, args: list[str], stdin: bytes, stdout: int) -> bytes:
+    def delete(self, name: str) -> None:
+        if name in (self._refs or self.stored()):
+            self._git("push", "-q", self.place, f":{REFS}{name}")
+
+    def _git(self, *args: str) -> bytes:
+        return self._run(list(args), subprocess.PIPE)
+
+    def _run(self, args: list[str], stdout: int) -> bytes:
         env = _network_env()
         git = [git_program(env), "-c", "core.compression=0", "-c", "core.hooksPath=/dev/null"]
         git += ["-c", "core.bigFileThreshold=1m", "-c", "gc.auto=0"]
         if not self._ready:
             form = try_git(self._root, "rev-parse", "--show-object-format").output.decode().strip()
-            made = [
-                *git,
-                "init",
-                "-q",
-                "--bare",
-                f"--object-format={form or 'sha1'}",
-                self._scratch,
-            ]
-            subprocess.run(made, env=env, check=True, capture_output=True)
+            made = ["init", "-q", "--bare", f"--object-format={form or 'sha1'}", self._scratch]
+            subprocess.run([*git, *made], env=env, check=True, capture_output=True)
             self._ready = True
         try:
             done = subprocess.run(
                 [*git, "-C", self._scratch, *args],
-                input=stdin,
+                stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=subprocess.PIPE,
                 env=env,
@@ -272,10 +268,10 @@ class _GitRefs(Destination):
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise _unreachable(self._url, "git did not answer") from error
+            raise _unreachable(self.place, "git did not answer") from error
         if done.returncode:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
-            raise _unreachable(self._url, lines[0].removeprefix("fatal: "))
+            raise _unreachable(self.place, lines[0].removeprefix("fatal: "))
         return done.stdout or b""
 
 
@@ -286,20 +282,19 @@ def _network_env() -> dict[str, str]:
     return env
 
 
-def _copy(source: object, target: str) -> None:
+def _copy(source: IO[bytes], target: str) -> None:
     size = 0
     with open(target, "xb") as file:
-        while chunk := source.read(1 << 20):  # type: ignore[attr-defined]
+        while chunk := source.read(1 << 20):
             size += len(chunk)
             if size > MAX_PACK:
                 raise GitIndexError("the pack is larger than any pack may be")
             file.write(chunk)
 
 
-def _read_only() -> GitIndexError:
-    return GitIndexError(
-        "an https destination is read only", "name the folder that the web server serves"
-    )
+def _read_only(name: str) -> GitIndexError:
+    hint = "name the folder that the web server serves"
+    return GitIndexError(f"{os.path.basename(name)}: an https destination is read only", hint)
 
 
 def _unreachable(where: str, why: str) -> GitIndexError:
@@ -312,77 +307,52 @@ class ObjectStore(Destination):
     """A bucket, or the part of one below a prefix."""
 
     def __init__(self, address: str) -> None:
-        self._address = address
+        self.place = address
         self._bucket, _, prefix = address.removeprefix("s3://").partition("/")
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         if not self._bucket:
             raise GitIndexError("the address names no bucket", "s3://BUCKET/PREFIX", Exit.USAGE)
         self._client, self._errors = _connect()
 
-    def names(self) -> list[str]:
-        try:
+    def stored(self) -> Iterable[str]:
+        return self._sizes("")
+
+    def get(self, name: str, target: str) -> bool:
+        size = self._sizes(name).get(name)
+        if size is not None and size > MAX_PACK:
+            raise _unreachable(self.place, "the pack is larger than any pack may be")
+        with self._checked():
+            if size is not None:
+                self._client.download_file(self._bucket, self._prefix + name, target)
+        return size is not None
+
+    def put(self, path: str) -> None:
+        with self._checked():
+            key = self._prefix + os.path.basename(path)
+            self._client.upload_file(path, self._bucket, key)
+
+    def delete(self, name: str) -> None:
+        with self._checked():
+            self._client.delete_object(Bucket=self._bucket, Key=self._prefix + name)
+
+    def _sizes(self, start: str) -> dict[str, int]:
+        """Return the sizes of the objects whose names start like this."""
+        with self._checked():
             pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket, Prefix=self._prefix
+                Bucket=self._bucket, Prefix=self._prefix + start
             )
-            keys = [row["Key"] for page in pages for row in page.get("Contents", ())]
-        except self._errors as error:
-            raise self._failed(error) from error
-        return sorted(
-            name for key in keys if NAME.fullmatch(name := key.removeprefix(self._prefix))
-        )
+            rows = [row for page in pages for row in page.get("Contents", ())]
+        return {row["Key"].removeprefix(self._prefix): row["Size"] for row in rows}
 
-    def pull(self, name: str, folder: str) -> str:
-        target = os.path.join(folder, name)
-        stored = self._keys_of(name)
-        if name not in stored:
-            raise self._unusable("the pack is gone")
-        for key in stored:
-            try:
-                self._client.download_file(
-                    self._bucket, self._prefix + key, os.path.join(folder, key)
-                )
-            except self._errors as error:
-                raise self._failed(error) from error
-        return target
-
-    def push(self, path: str) -> None:
-        for suffix in (SIGNATURE, ""):  # the pack last: once it is visible its signature is there
-            if os.path.exists(path + suffix):
-                key = self._prefix + os.path.basename(path) + suffix
-                try:
-                    self._client.upload_file(path + suffix, self._bucket, key)
-                except self._errors as error:
-                    raise self._failed(error) from error
-
-    def remove(self, name: str) -> None:
-        """Remove a pack and its signature."""
-        keys = [{"Key": self._prefix + name + suffix} for suffix in ("", SIGNATURE)]
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
         try:
-            self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": keys})
+            yield
         except self._errors as error:
-            raise self._failed(error) from error
-
-    def _keys_of(self, name: str) -> list[str]:
-        """Return the keys of a pack and of its signature that are stored, checked for their size."""
-        try:
-            listed = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix + name)
-        except self._errors as error:
-            raise self._failed(error) from error
-        sizes = {
-            row["Key"].removeprefix(self._prefix): row["Size"] for row in listed.get("Contents", ())
-        }
-        if any(size > MAX_PACK for size in sizes.values()):
-            raise self._unusable("the pack is larger than any pack may be")
-        return [key for key in (name, name + SIGNATURE) if key in sizes]
-
-    def _failed(self, error: BaseException) -> GitIndexError:
-        return self._unusable(str(error))
-
-    def _unusable(self, why: str) -> GitIndexError:
-        return GitIndexError(
-            f"cannot use {safe_text(self._address)} for packs: {safe_text(why)}",
-            "check the address, AWS_ENDPOINT_URL_S3 and the credentials",
-        )
+            raise GitIndexError(
+                f"cannot use {safe_text(self.place)} for packs: {safe_text(str(error))}",
+                "check the address, AWS_ENDPOINT_URL_S3 and the credentials",
+            ) from error
 
 
 def _connect() -> tuple[Any, tuple[type[Exception], ...]]:
@@ -417,52 +387,42 @@ class TeamPacks(Destination):
     def __init__(self, worktree: Worktree) -> None:
         own = read_membership(worktree)
         self._worktree = worktree
-        self._url = own.url if own else address(worktree)
+        self.place = own.url if own else address(worktree)
 
-    def names(self) -> list[str]:
-        """Return the names of the packs there."""
+    def stored(self) -> Iterable[str]:
         with self._opened() as (server, repo):
-            rows = server.rows("SELECT name FROM gi_packs(%s)", repo)
-        return sorted(name for (name,) in rows if NAME.fullmatch(name))
+            return [name for (name,) in server.rows("SELECT name FROM gi_packs(%s)", repo)]
 
-    def pull(self, name: str, folder: str) -> str:
-        """Copy a pack, and its signature if it has one, into a folder; return the pack's path."""
-        target = os.path.join(folder, name)
+    def get(self, name: str, target: str) -> bool:
+        pack = name.removesuffix(SIGNATURE)
+        numbers = range(1) if pack != name else range(1, MAX_PACK // PART)
         with self._opened() as (server, repo):
-            signature = _part(server, repo, name, 0)
-            if signature and len(signature) <= MAX_SIGNATURE:
-                with open(target + SIGNATURE, "xb") as file:
-                    file.write(signature)
-            with open(target, "xb") as file:
-                number = 1
-                while (data := _part(server, repo, name, number)) and file.tell() <= MAX_PACK:
-                    file.write(data)
-                    number += 1
-        if number == 1:
-            raise GitIndexError("the pack is gone from the team's server", "pull again")
-        return target
+            for number in numbers:
+                rows = server.rows("SELECT gi_get_pack(%s, %s, %s)", repo, pack, number)
+                if not rows[0][0]:
+                    break
+                with open(target, "ab") as file:
+                    file.write(rows[0][0])
+        return os.path.exists(target)
 
     def push(self, path: str) -> None:
         """Upload a pack and its signature in one transaction."""
+        self.put(path)
+
+    def put(self, path: str) -> None:
         with self._opened() as (server, repo), server.transaction():
             pack = server.rows("SELECT gi_put_pack(%s, %s)", repo, os.path.basename(path))[0][0]
             for number, data in _parts(path):
                 server.rows("SELECT gi_put_pack_part(%s, %s, %s)", pack, number, data)
 
-    def remove(self, name: str) -> None:
-        """Remove a pack and its signature."""
+    def delete(self, name: str) -> None:
         with self._opened() as (server, repo):
             server.rows("SELECT gi_drop_pack(%s, %s)", repo, name)
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Server, int]]:
-        with connected(self._url, TRANSFER_MS, patient=True) as server:
+        with connected(self.place, TRANSFER_MS, patient=True) as server:
             yield server, find_repository(self._worktree, server)
-
-
-def _part(server: Server, repo: int, name: str, number: int) -> bytes:
-    found = server.rows("SELECT gi_get_pack(%s, %s, %s)", repo, name, number)[0][0]
-    return bytes(found or b"")
 
 
 def _parts(path: str) -> Iterator[tuple[int, bytes]]:

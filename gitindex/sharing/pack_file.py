@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -40,8 +41,7 @@ def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> 
             pack.write(MAGIC + b"%d %d %s\n" % (frame.size, frame.packed, frame.sha256.encode()))
             pack.write(head.getvalue())
             body.seek(0)
-            while chunk := body.read(1 << 20):
-                pack.write(chunk)
+            shutil.copyfileobj(body, pack, CHUNK)
     os.unlink(members)
     return whole
 
@@ -61,7 +61,7 @@ def unpack(path: str, folder: str) -> Manifest:
             target = os.path.join(folder, member.name)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(target, flags, 0o600), "wb") as sink:
-                _read_frame(pack, sink, member.frame)
+                decompress(pack, sink, member.frame)
         if pack.read(1):
             raise BadPack("it has bytes after its end")
     return manifest
@@ -86,15 +86,8 @@ def _manifest(pack: IO[bytes]) -> Manifest:
     if not (0 < size <= MAX_MANIFEST and 0 < packed <= MAX_MANIFEST):
         raise BadPack("its manifest is too large")
     sink = io.BytesIO()
-    _read_frame(pack, sink, FrameInfo(size, packed, digest))
+    decompress(pack, sink, FrameInfo(size, packed, digest))
     return parse(sink.getvalue())
-
-
-def _read_frame(pack: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
-    try:
-        decompress(pack, sink, frame)
-    except BadFrame as error:
-        raise BadPack(str(error)) from error
 
 
 KIND = "gitindex_pack_v3"
@@ -294,16 +287,12 @@ class FrameInfo(NamedTuple):
     sha256: str
 
 
-class BadFrame(Exception):
-    """A frame that is damaged, truncated, or not as announced."""
-
-
 def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
     """Compress all of `source` into one frame."""
     digest, size, start = hashlib.sha256(), 0, sink.tell()
     compressor = _library().ZstdCompressor(level=LEVEL)
     with compressor.stream_writer(sink, closefd=False) as writer:
-        for chunk in _chunks(source):
+        while chunk := source.read(CHUNK):
             digest.update(chunk)
             size += len(chunk)
             writer.write(chunk)
@@ -311,7 +300,7 @@ def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
 
 
 def decompress(source: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
-    """Read one frame of `frame.packed` bytes; BadFrame unless its content is as announced."""
+    """Read one frame of `frame.packed` bytes; BadPack unless its content is as announced."""
     bounded = _Bounded(source, frame.packed)
     digest, size = hashlib.sha256(), 0
     library = _library()
@@ -320,15 +309,15 @@ def decompress(source: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
         while chunk := reader.read(min(CHUNK, frame.size - size + 1)):
             size += len(chunk)
             if size > frame.size:
-                raise BadFrame("a member is larger than announced")
+                raise BadPack("a member is larger than announced")
             digest.update(chunk)
             sink.write(chunk)
     except library.ZstdError as error:
-        raise BadFrame(f"a member cannot be read: {error}") from error
+        raise BadPack(f"a member cannot be read: {error}") from error
     if bounded.left:
-        raise BadFrame("a member has bytes after its end")
+        raise BadPack("a member has bytes after its end")
     if size != frame.size or digest.hexdigest() != frame.sha256:
-        raise BadFrame("a member is not what the manifest says")
+        raise BadPack("a member is not what the manifest says")
 
 
 class _Bounded:
@@ -343,11 +332,6 @@ class _Bounded:
         data = self._source.read(count)
         self.left -= len(data)
         return data
-
-
-def _chunks(source: IO[bytes]) -> Iterator[bytes]:
-    while chunk := source.read(CHUNK):
-        yield chunk
 
 
 def _library() -> Any:
