@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -26,7 +27,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import find_worktree
+from gitindex.query.grep.pattern import GrepPattern
 from gitindex.sharing import membership, publish, team_questions
 from gitindex.sharing.server import Server, connected, raw_connection
 from tests.postgres import Cluster, children
@@ -81,8 +84,10 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
     }
     two = [f"{a} {b}" for a, b in zip(words[::2], words[1::2], strict=False)]
     kinds["search2"] = (two, lambda s, w: team_questions.search(s, w, 50))
+    kinds["regex"] = (two[: QUESTIONS // 2], _regex)
     for name, (asked, ask) in kinds.items():
         told[name] = _times(cluster, url, asked, ask)
+        sys.stderr.write(f"{name} {told[name]}\n")
     told["growth"] = _grow(cluster, kinds)
     before = _server_cpu(cluster)
     told["factsPerSecond"] = _pull(url, facts)
@@ -108,6 +113,7 @@ def _publish(
         row["clientCpu"] = round(time.process_time() - cpu, 1)
         row["serverCpu"] = round(_server_cpu(cluster) - before, 1)
         rows.append(row)
+        sys.stderr.write(f"{row}\n")
         listed = subprocess.check_output(["git", "-C", repo, "ls-files", "-z"])
         told["files"] += listed.count(b"\0")
     return rows
@@ -155,6 +161,16 @@ def _grow(cluster: Cluster, kinds: dict[str, tuple[list[str], Ask]]) -> dict[str
         }
         for (user, kind), took in after.items()
     }
+
+
+def _regex(server: Server, words: str) -> object:
+    """Lines with one of two names before a bracket, a blank or a dot."""
+    one, other = (re.escape(word) for word in words.split(" "))
+    pattern = GrepPattern(f"({one}|{other})[ (.]")
+    try:
+        return team_questions.grep(server, pattern, 50)
+    except GitIndexError:
+        return None  # no part of three letters: refused, as by the command
 
 
 def _function(name: str) -> Ask:
