@@ -86,7 +86,8 @@ def replay_merges(worktree: Worktree, count: int) -> Replay:
         cost.append((time.process_time() - started) * 1000)
         if merged.conflicts:
             continue  # a person resolved it: what git made is nobody's tree
-        alarms += [Alarm(commit, one.found) for one in found.breaks]
+        broken = [one.found for one in found.breaks]
+        alarms += [Alarm(commit, one) for one in broken if isinstance(one, Dangling)]
         alarms += [Alarm(commit, _as_dangling(pair.second)) for pair in found.duplicates]
     return Replay(done, alarms, cost)
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.extract.frames import WorkRequest
 from gitindex.filestate.inputs import FileInputs
-from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
+from gitindex.languages.facts import BlobFacts, Symbol
 from gitindex.languages.implicit_calls import called_without_name, is_constructor
-from gitindex.languages.table import extractor_id
 from gitindex.store import decisions as table
 from gitindex.store.decisions import Decision
 
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-OUTGOING = frozenset({"unresolved_receiver"})
-"""Flags about what a function calls, not about what it is: reported, but no decision is needed."""
-_OF_NAMES = frozenset({"multiple_definitions", "overload_set"})
 _READ_AGAIN = {
     "python": "{} = 0",
     "javascript": "var {};",
@@ -51,20 +46,20 @@ MAX_IMPORT_LINES = 60
 class FlagQuestion(NamedTuple):
     """One definition of a file with known facts."""
 
-    language: str
-    data: bytes
+    lines: list[str]
     facts: BlobFacts
     symbol: Symbol
 
+    def text(self) -> str:
+        """Return the lines of the definition."""
+        return "\n".join(self.lines[self.symbol.start_line : self.symbol.end_line + 1])
 
-class SymbolFlags(NamedTuple):
-    """The open flags of one definition, and those that are only reported."""
-
-    open: tuple[str, ...]
-    reported: tuple[str, ...]
+    def has(self, line: int) -> bool:
+        """Return whether a line is inside of the definition."""
+        return self.symbol.start_line <= line <= self.symbol.end_line
 
 
-def flags_of_symbol(question: FlagQuestion) -> SymbolFlags:
+def flags_of_symbol(inputs: FileInputs, question: FlagQuestion) -> set[str]:
     """Return the flags of a file that count for one definition of it."""
     of_file = set(question.facts.flags)
     flags = of_file & {"parse_error", "encoding_lossy"}
@@ -72,29 +67,21 @@ def flags_of_symbol(question: FlagQuestion) -> SymbolFlags:
         flags.add("star_import")
     if "macro_or_generated" in of_file and _is_macro_or_generated(question):
         flags.add("macro_or_generated")
-    rest = of_file - flags - _OF_NAMES - {"star_import", "macro_or_generated", "reexport_chain"}
-    if rest and question.language in _READ_AGAIN:
-        alone = _read_alone(question)
+    rest = of_file - flags - REPEATED - {"star_import", "macro_or_generated", "reexport_chain"}
+    if rest and question.facts.language in _READ_AGAIN:
+        alone = _read_alone(inputs, question)
         flags |= rest if alone is None else rest & alone
     else:
         flags |= rest
     if "conditional_definition" in rest and _uses_conditional(question):
         flags.add("conditional_definition")
-    return SymbolFlags(tuple(sorted(flags - OUTGOING)), tuple(sorted(flags & OUTGOING)))
+    return flags - {"unresolved_receiver"}  # about what it calls, not about what it is
 
 
-def _read_alone(question: FlagQuestion) -> set[str] | None:
+def _read_alone(inputs: FileInputs, question: FlagQuestion) -> set[str] | None:
     """Return the flags of the definition on its own; None if it cannot be extracted on its own."""
-    from gitindex.extract.pool import Extractor, Task  # lazily: most answers extract nothing
-
     text = _alone(question).encode("utf-8", "replace")
-    key = FactsKey("", extractor_id(question.language))
-    extractor = Extractor(workers=1)
-    try:
-        [(_, reply)] = extractor.extract([Task(key, WorkRequest(question.language, text))])
-    finally:
-        extractor.close()
-    facts = decode_facts(reply.payload)
+    facts = inputs.view.parse(text, question.facts.language)
     if facts is None or (
         "parse_error" in facts.flags and "parse_error" not in question.facts.flags
     ):
@@ -104,20 +91,19 @@ def _read_alone(question: FlagQuestion) -> set[str] | None:
 
 def _alone(question: FlagQuestion) -> str:
     """Return the definition between the file's imports and stand-ins for its other names."""
-    lines = question.data.decode("utf-8", "replace").split("\n")
     symbol, symbols = question.symbol, question.facts.symbols
     others = {s.name for s in symbols if s.parent < 0 and s.name.isidentifier()} - {symbol.name}
-    stand_in = _READ_AGAIN[question.language]
-    body = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
+    language = question.facts.language
+    body = textwrap.dedent(question.text())
     in_class = symbol.parent >= 0 and symbols[symbol.parent].kind == "class"
-    if in_class and question.language != "python":
+    if in_class and language != "python":
         body = f"class Enclosing {{\n{body}\n}}"
-    imports = dict.fromkeys(_imports(question, lines))
-    known = map(stand_in.format, sorted(others - {_MODULE_HOOK}))
-    return "\n".join([*imports, *known, *_hooks(question, lines), body, ""])
+    imports = dict.fromkeys(_imports(question))
+    known = map(_READ_AGAIN[language].format, sorted(others - {_MODULE_HOOK}))
+    return "\n".join([*imports, *known, *_hooks(question), body, ""])
 
 
-def _hooks(question: FlagQuestion, lines: list[str]) -> Iterator[str]:
+def _hooks(question: FlagQuestion) -> Iterator[str]:
     """Yield the module's hook under another name, so that only the code in it counts.
 
     Python calls it only for names that the module lacks (PEP 562). So it concerns a definition only
@@ -125,36 +111,31 @@ def _hooks(question: FlagQuestion, lines: list[str]) -> Iterator[str]:
     """
     for symbol in question.facts.symbols:
         if symbol.parent < 0 and symbol.name == _MODULE_HOOK and symbol != question.symbol:
-            text = textwrap.dedent("\n".join(lines[symbol.start_line : symbol.end_line + 1]))
+            text = textwrap.dedent(question._replace(symbol=symbol).text())
             yield text.replace(_MODULE_HOOK, "module_hook")
 
 
-def _imports(question: FlagQuestion, lines: list[str]) -> Iterator[str]:
+def _imports(question: FlagQuestion) -> Iterator[str]:
     """Yield the import statements outside the definition, up to their closing bracket."""
     for item in question.facts.imports:
-        if question.symbol.start_line <= item.line <= question.symbol.end_line:
+        if question.has(item.line):
             continue
         text = ""
-        for line in lines[item.line : item.line + MAX_IMPORT_LINES]:
+        for line in question.lines[item.line : item.line + MAX_IMPORT_LINES]:
             text += line.strip() + "\n"
             if sum(map(text.count, "([{")) <= sum(map(text.count, ")]}")):
                 break
         yield text.rstrip("\n")
 
 
-def _text(question: FlagQuestion) -> str:
-    lines = question.data.decode("utf-8", "replace").split("\n")
-    return "\n".join(lines[question.symbol.start_line : question.symbol.end_line + 1])
-
-
 def _may_be_from_star(question: FlagQuestion) -> bool:
     """Does it contain a star import, or use a type or function of unknown origin?"""
     stars = [item for item in question.facts.imports if ("*", "*") in item.names]
-    if any(question.symbol.start_line <= s.line <= question.symbol.end_line for s in stars):
+    if any(question.has(star.line) for star in stars):
         return True
     known = {local for item in question.facts.imports for _, local in item.names}
     known |= {symbol.name for symbol in question.facts.symbols} | _KNOWN
-    return not set(_NAME.findall(_NO_CODE.sub(" ", _text(question)))) <= known
+    return not set(_NAME.findall(_NO_CODE.sub(" ", question.text()))) <= known
 
 
 def _is_macro_or_generated(question: FlagQuestion) -> bool:
@@ -162,24 +143,21 @@ def _is_macro_or_generated(question: FlagQuestion) -> bool:
     macros = [symbol for symbol in question.facts.symbols if symbol.kind == "macro"]
     if not macros:
         return True
-    inside = (
-        question.symbol.start_line <= m.start_line <= question.symbol.end_line for m in macros
-    )
     names = "|".join(re.escape(m.name) for m in macros)
-    return any(inside) or re.search(rf"\b(?:{names})\b", _text(question)) is not None
+    inside = any(question.has(macro.start_line) for macro in macros)
+    return inside or re.search(rf"\b(?:{names})\b", question.text()) is not None
 
 
 def _uses_conditional(question: FlagQuestion) -> bool:
     """Is it indented at module level, or does it use such a definition? Then it is conditional."""
-    lines = question.data.decode("utf-8", "replace").split("\n")
     guarded = {
         symbol.name
         for symbol in question.facts.symbols
-        if symbol.parent < 0 and lines[symbol.start_line][:1] in (" ", "\t")
+        if symbol.parent < 0 and question.lines[symbol.start_line][:1] in (" ", "\t")
     }
     if question.symbol.parent < 0 and question.symbol.name in guarded:
         return True
-    return any(re.search(rf"\b{re.escape(name)}\b", _text(question)) for name in guarded)
+    return any(re.search(rf"\b{re.escape(name)}\b", question.text()) for name in guarded)
 
 
 REPEATED = frozenset({"multiple_definitions", "overload_set"})
@@ -330,8 +308,9 @@ def _of_definition(
     same = [s for s in symbols if (s.start_line, s.end_line) == lines and s.name == meant.name]
     if facts is None or data is None or not same:
         return flags
-    narrowed = flags_of_symbol(FlagQuestion(facts.language, data, facts, same[0]))
-    return tuple(flag for flag in flags if flag in narrowed.open)
+    lines_now = data.decode("utf-8", "replace").split("\n")
+    narrowed = flags_of_symbol(inputs, FlagQuestion(lines_now, facts, same[0]))
+    return tuple(flag for flag in flags if flag in narrowed)
 
 
 def replayed(inputs: FileInputs, ambiguity: Ambiguity) -> Decision | None:

@@ -65,7 +65,12 @@ class States:
     ) -> None:
         self._files = files
         self._edges = edges
-        self._freshness = _by_themselves(files, edges)
+        self._freshness = {path: _bytes(known) for path, known in files.items()}
+        for path in [p for p, level in self._freshness.items() if level not in OPAQUE]:
+            if any(edge.changed for edge in edges.get(path, ())):
+                self._freshness[path] = Freshness.STALE
+            elif any(map(self._is_unsure, edges.get(path, ()))):
+                self._freshness[path] = Freshness.PENDING_CHECK
         blind = self._only_blind()
         self._freshness |= dict.fromkeys(blind, Freshness.CLEAN)
         self._steps: dict[str, int] = {}
@@ -115,7 +120,7 @@ class States:
         if level is Freshness.STALE:
             return [edge for edge in edges if edge.changed]
         if level is Freshness.PENDING_CHECK:
-            return [edge for edge in edges if edge.now == UNKNOWN or self._is_opaque(edge)]
+            return [edge for edge in edges if self._is_unsure(edge)]
         return []
 
     def _only_blind(self) -> set[str]:
@@ -129,8 +134,9 @@ class States:
     def _is_unchanged(self, edge: FileDependency) -> bool:
         return edge.target in self._files and self._files[edge.target].unchanged
 
-    def _is_opaque(self, edge: FileDependency) -> bool:
-        return edge.kind in TO_FILES and self.of(edge.target).freshness in OPAQUE
+    def _is_unsure(self, edge: FileDependency) -> bool:
+        known = self._freshness.get(edge.target, Freshness.UNINDEXED)
+        return edge.now == UNKNOWN or (edge.kind in TO_FILES and known in OPAQUE)
 
     def _spread(self, level: Freshness, importers: Mapping[str, Iterable[str]]) -> None:
         """Give `level` to every direct or indirect dependent of a file with that level."""
@@ -148,29 +154,10 @@ class States:
                     todo.append(importer)
 
 
-def _by_themselves(
-    files: Mapping[str, FileRecord], edges: Mapping[str, Sequence[FileDependency]]
-) -> dict[str, Freshness]:
-    """Return each file's freshness from its own bytes and edges, before anything spreads."""
-    states = {path: _bytes(known) for path, known in files.items()}
-    opaque = {path for path, freshness in states.items() if freshness in OPAQUE}
-    for path in files.keys() - opaque:
-        own = edges.get(path, ())
-        if any(edge.changed for edge in own):
-            states[path] = Freshness.STALE
-        elif any(edge.now == UNKNOWN or _is_opaque(edge, files, opaque) for edge in own):
-            states[path] = Freshness.PENDING_CHECK
-    return states
-
-
 def _bytes(known: FileRecord) -> Freshness:
     if known.indexed is None:
         return Freshness.UNINDEXED
     return Freshness.CLEAN if known.disk == known.indexed else Freshness.DIRTY
-
-
-def _is_opaque(edge: FileDependency, files: Mapping[str, FileRecord], opaque: set[str]) -> bool:
-    return edge.kind in TO_FILES and (edge.target in opaque or edge.target not in files)
 
 
 def _importers(

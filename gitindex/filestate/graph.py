@@ -98,7 +98,6 @@ class Configurations:
         self._edited = any(map(_is_marker, inputs.changed))
         recorded = (changes for path, changes in inputs.history.changes() if _is_marker(path))
         self._changed = sorted({generation for changes in recorded for generation, _ in changes})
-        self._now: ContextRouter | None = None
         self._then: dict[int, ContextRouter] = {}
 
     def edges(self, path: str, since: int) -> Iterator[FileDependency]:
@@ -106,13 +105,6 @@ class Configurations:
         passed = bisect_right(self._changed, since)
         if passed == len(self._changed) and not self._edited:
             return
-        if self._now is None:
-            self._now = self._route(
-                {
-                    p: self._inputs.disk_id(p) or "" if _is_marker(p) else ""
-                    for p in self._inputs.paths
-                }
-            )
         if passed not in self._then:
             self._then[passed] = self._route(self._tree_at(since))
         now, then = self.owner(path), self._then[passed].route(path).context
@@ -127,11 +119,13 @@ class Configurations:
 
     def owner(self, path: str) -> Context | None:
         """Return the context of a file according to the project files on disk."""
-        if self._now is None:
-            markers = {p for p in self._inputs.paths if _is_marker(p)}
-            ids = {p: self._inputs.disk_id(p) or "" for p in markers}
-            self._now = self._route(dict.fromkeys(self._inputs.paths, "") | ids)
         return self._now.route(path).context
+
+    @cached_property
+    def _now(self) -> ContextRouter:
+        inputs = self._inputs
+        ids = {p: inputs.disk_id(p) or "" if _is_marker(p) else "" for p in inputs.paths}
+        return self._route(ids)
 
     def _tree_at(self, since: int) -> dict[str, str]:
         tree = {}

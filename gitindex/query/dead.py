@@ -6,6 +6,7 @@ or unlikely, nothing calls it without its name, and all references are inside of
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
 from collections import Counter
@@ -42,7 +43,6 @@ _SYMBOLS = (
     " WHERE b.status='parsed'"
 )
 _NO_END = "\\ No newline at end of file\n"
-_OPENING = ("class ", "if ", "else", "elif ", "try", "except", "finally", "with ", "for ", "while ")
 
 Span = tuple[int, int]
 
@@ -222,7 +222,7 @@ class RemovalPatch:
         facts = self._project.view.parse(text.encode(), language)
         if facts is None or facts.status != FactsStatus.PARSED or "parse_error" in facts.flags:
             return False
-        return language != "python" or not _has_empty_block(text)
+        return language != "python" or _compiles(text)
 
 
 def _is_plain(path: str) -> bool:
@@ -246,15 +246,10 @@ def _without(lines: list[str], spans: list[Span]) -> list[str]:
     return [line for at, line in enumerate(lines) if at not in gone]
 
 
-def _has_empty_block(text: str) -> bool:
-    """Return whether a line of Python that opens a block is followed by nothing that is indented."""
-    code = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
-    for line, after in zip(code, [*code[1:], ""], strict=False):
-        opens = line.rstrip().endswith(":") and line.lstrip().startswith(_OPENING)
-        if opens and _indent(after) <= _indent(line):
-            return True
-    return False
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip()) if line.strip() else -1
+def _compiles(text: str) -> bool:
+    """Return whether Python reads a text: no block of it became empty."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True

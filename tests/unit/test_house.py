@@ -21,7 +21,7 @@ LINES = {
     "cli": 3090,
     "edit": 1177,
     "extract": 1812,
-    "filestate": 1731,
+    "filestate": 1694,
     "freshness": 1358,
     "git": 4293,
     "install": 1833,
@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1122,
     "mcp": 1238,
     "questions": 4900,
-    "query": 19383,
+    "query": 19341,
     "refresh": 3911,
     "semantic": 2752,
     "sharing": 3041,  # links: questions over several local repositories

@@ -164,19 +164,9 @@ def _ends(path: str, tail: str) -> bool:
     return path == tail or path.endswith(f"/{tail}")
 
 
-def judge_no_callers(tree: ClaimTree, name: str) -> ClaimVerdict:
-    """Confirmed by a complete list without a call; refuted by a call that is sure."""
-    return _each(tree, name, lambda one: _no_callers(tree, one))
-
-
-def judge_unused(tree: ClaimTree, name: str) -> ClaimVerdict:
-    """Confirmed by `absent`; refuted by any reference."""
-    return _each(tree, name, lambda one: _unused(tree, one))
-
-
-def judge_only_called_from(tree: ClaimTree, name: str, below: str) -> ClaimVerdict:
-    """Confirmed by a complete list of calls, all in the file or folder; refuted by one outside."""
-    return _each(tree, name, lambda one: _only_called_from(tree, one, below))
+def _of_each(judge: Callable[..., ClaimVerdict]) -> Callable[..., ClaimVerdict]:
+    """Return a judge of a name: of every symbol that it may mean."""
+    return lambda tree, name, *rest: _each(tree, name, lambda one: judge(tree, one, *rest))
 
 
 def judge_calls(tree: ClaimTree, caller: str, callee: str) -> ClaimVerdict:
@@ -208,6 +198,7 @@ def _each(tree: ClaimTree, name: str, judge: Callable[[Definition], ClaimVerdict
 
 
 def _no_callers(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
+    """Confirmed by a complete list without a call; refuted by a call that is sure."""
     answer = tree.references(definition)
     calls = [row for row in answer["references"] if row["use"] in CALLS]
     sure = [row for row in calls if row["tier"] in SURE]
@@ -219,6 +210,7 @@ def _no_callers(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
 
 
 def _unused(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
+    """Confirmed by `absent`; refuted by any reference."""
     answer = tree.references(definition)
     if answer["references"]:
         many = counted(answer["totalReferences"], "references")
@@ -229,6 +221,7 @@ def _unused(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
 
 
 def _only_called_from(tree: ClaimTree, definition: Definition, below: str) -> ClaimVerdict:
+    """Confirmed by a complete list of calls, all in the file or folder; refuted by one outside."""
     answer = tree.references(definition)
     calls = [row for row in answer["references"] if row["use"] in CALLS]
     outside = [row for row in calls if not _is_below(row["path"], below)]
@@ -457,13 +450,13 @@ def judge_imports(tree: ClaimTree, path: str, module: str) -> ClaimVerdict:
 
 def _imported_at(tree: ClaimTree, path: str, items: list[Import], module: str) -> int:
     """Return the line of the import of a module, given by its name or as a file; 0: none is known."""
-    named = [item.line + 1 for item in items if _is_import(path, item, module)]
-    if named or not tree.has(module):
-        return named[0] if named else 0
-    graph = call_graph(tree.view, GraphQuery(path, Direction.CALLEES, 1, 1_000), tree.memory)
-    edges = [edge for edge in graph["edges"] if edge["kind"] == "import"]
-    lines = [edge["site"]["line"] for edge in edges if edge["to"] == safe_text(module)]
-    return lines[0] if lines else 0
+    project, file = tree.finder.project, module if tree.has(module) else ""
+    source = project.source(path)
+    for item in items:
+        reached = source is not None and file and file in project.resolve(source, item)
+        if reached or _is_import(path, item, module):
+            return item.line + 1
+    return 0
 
 
 def _is_import(path: str, item: Import, module: str) -> bool:
@@ -570,12 +563,12 @@ def _forms(signature: str, name: str) -> Iterator[str]:
 
 JUDGES: dict[str, Callable[..., ClaimVerdict]] = {
     "calls": judge_calls,
-    "no_callers": judge_no_callers,
+    "no_callers": _of_each(_no_callers),
     "defines": judge_defines,
     "signature": judge_signature,
     "line": judge_line,
     "imports": judge_imports,
-    "only_called_from": judge_only_called_from,
-    "unused": judge_unused,
+    "only_called_from": _of_each(_only_called_from),
+    "unused": _of_each(_unused),
     "tests": judge_tests,
 }

@@ -32,22 +32,11 @@ class Sides(NamedTuple):
     result: TreeView
 
 
-class MergeBreak(NamedTuple):
-    """A reference on one side to something that the other side removed."""
+class SideFinding(NamedTuple):
+    """A reference on one side to what the other side removed, or a call that fits it no longer."""
 
     side: str  # "ours" or "theirs": the side of the reference
-    found: Dangling
-
-    def fields(self) -> dict[str, Any]:
-        """Return the JSON fields."""
-        return self.found.fields() | {"side": self.side}
-
-
-class SideMisfit(NamedTuple):
-    """A call on one side that does not fit the signature that the other side gave it."""
-
-    side: str
-    found: Misfit
+    found: Dangling | Misfit
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON fields."""
@@ -74,8 +63,8 @@ class Duplicate(NamedTuple):
 class MergeFindings(NamedTuple):
     """Problems that a merge would cause."""
 
-    breaks: list[MergeBreak]
-    possible: list[MergeBreak]
+    breaks: list[SideFinding]
+    possible: list[SideFinding]
     duplicates: list[Duplicate]
 
 
@@ -103,15 +92,15 @@ def check_merge(sides: Sides) -> MergeFindings:
     """Check both directions for dangling references, and the result for duplicate names."""
     memory = Memory()
     ours, theirs, result = (Finder(view, memory) for view in sides)
-    breaks: list[MergeBreak] = []
-    possible: list[MergeBreak] = []
+    breaks: list[SideFinding] = []
+    possible: list[SideFinding] = []
     one, two = (TreeChange.between(side, result) for side in (ours, theirs))
     for side, change, other in (("ours", one, two), ("theirs", two, one)):
         # references that the other side itself left dangling are in files the merge takes unchanged
         own = [path for path, what in other.paths.items() if what != "deleted"]
         found = find_dangling(change, frozenset(own))
-        breaks += [MergeBreak(side, dangling) for dangling in found.sure]
-        possible += [MergeBreak(side, dangling) for dangling in found.possible]
+        breaks += [SideFinding(side, dangling) for dangling in found.sure]
+        possible += [SideFinding(side, dangling) for dangling in found.possible]
     return MergeFindings(breaks, possible, list(_duplicates(one, two)))
 
 

@@ -46,7 +46,6 @@ _SIZE = "SELECT count(*) FROM {live}"
 _WIDTH = f"SELECT count(*) FROM {BLOBS_NAMED} WHERE n.text=?"
 _BELOW = "SELECT path FROM {live} WHERE path>=? AND path<? AND skip IS NULL"
 _PYTHON = (".py", ".pyi", ".pyx")
-_FELT = (Difference.INTERFACE, Difference.BODY)
 _FIXTURE_NAME = re.compile(r"\bname\s*=\s*[\"'](\w+)[\"']")
 _AUTOUSE = re.compile(r"\bautouse\s*=\s*True\b")
 

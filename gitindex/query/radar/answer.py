@@ -21,7 +21,7 @@ from gitindex.git.merge_tree import MergedTree
 from gitindex.git.status_cache import Probe, StatusCache
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import find_misfits, provided
-from gitindex.query.impact.merge import MergeFindings, SideMisfit, Sides, check_merge, name_scope
+from gitindex.query.impact.merge import MergeFindings, SideFinding, Sides, check_merge, name_scope
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import FileNames
@@ -209,7 +209,7 @@ def _row(verdict: str, merge: Merge) -> Row:
     return {"verdict": verdict, "mergedTree": merge.tree, "conflicts": conflicts, **empty}
 
 
-def _found_row(merge: Merge, findings: MergeFindings, misfits: list[SideMisfit]) -> Row:
+def _found_row(merge: Merge, findings: MergeFindings, misfits: list[SideFinding]) -> Row:
     breaks = bool(findings.breaks or findings.duplicates or misfits)
     verdict = BREAKS if breaks else CONFLICT if merge.conflicts else FITS
     return {
@@ -250,10 +250,10 @@ def _work_between(base: Finder, side: Finder) -> Work:
     return Work(places, frozenset(kept), _raw(lost), _raw(changed), frozenset(said))
 
 
-def _find_breaks(sides: Sides, one: Work, other: Work) -> tuple[MergeFindings, list[SideMisfit]]:
+def _find_breaks(sides: Sides, one: Work, other: Work) -> tuple[MergeFindings, list[SideFinding]]:
     """Return what the merge of two sides breaks."""
     findings = check_merge(sides)
-    misfits: list[SideMisfit] = []
+    misfits: list[SideFinding] = []
     memory = Memory()
     views = (("ours", sides.ours, one, other), ("theirs", sides.theirs, other, one))
     for name, view, mine, others in views:
@@ -261,7 +261,7 @@ def _find_breaks(sides: Sides, one: Work, other: Work) -> tuple[MergeFindings, l
             continue
         change = TreeChange.between(Finder(view, memory), Finder(sides.result, memory))
         found = find_misfits(change)
-        misfits += [SideMisfit(name, misfit) for misfit in found if misfit.path in mine.paths]
+        misfits += [SideFinding(name, misfit) for misfit in found if misfit.path in mine.paths]
     return findings, misfits
 
 
