@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser import Visitor, launch, serving
+from tests.browser import Visitor, WebServer, launch, serving
 from tests.pages import IMAGES, ROOT
 from tests.support import Repo, stop_runners
 from tests.terminal import on_a_terminal
@@ -44,6 +44,18 @@ COLOURS = {
     "34": "#60a5fa",
     "35": "#c084fc",
     "36": "#22d3ee",
+}
+LOOK = ROOT / "build/pictures"
+"""Where the pages are kept that somebody looks at before a release."""
+WIDTHS = (1280, 768, 400)
+SIX = {
+    "home": "/",
+    "search": "/?q=freshness+verdict",
+    "file": f"/file/{EDITED}",
+    "symbol": f"/symbol/{EDITED}#judge",
+    "map": "/map",
+    "time": "/time",
+    "health": "/health",
 }
 WIDE, HIGH, PAD = 7.8, 18, 16
 
@@ -107,6 +119,7 @@ def as_svg(lines: list[str]) -> str:
 
 def take_the_page() -> None:
     """Index a clone of this repository, edit a file, search, and keep what Chromium shows."""
+    LOOK.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as top:
         repo = Repo(Path(top, "gitindex"))
         subprocess.run(["git", "clone", "-q", "-b", "main", ROOT, repo.path], check=True)
@@ -125,8 +138,22 @@ def take_the_page() -> None:
             expect(page.locator(".source.edited").first).to_be_visible()
             page.screenshot(path=str(PICTURE), caret="initial")
             visitor.check()
+            for width in WIDTHS:
+                for scheme in ("light", "dark"):
+                    _take_all(browser, server, visitor, width, scheme)
             browser.close()
         stop_runners(Path(top))
+
+
+def _take_all(browser: Browser, server: WebServer, first: Visitor, width: int, scheme: str) -> None:
+    cookie = "; ".join(f"{one['name']}={one['value']}" for one in first.context.cookies())
+    size = {"width": width, "height": 900}
+    visitor = Visitor(browser, server, cookie, viewport=size, color_scheme=scheme)
+    for name, target in SIX.items():
+        page = visitor.open(target)
+        page.wait_for_timeout(1_500)
+        page.screenshot(path=str(LOOK / f"{name}-{width}-{scheme}.png"))
+    visitor.context.close()
 
 
 if __name__ == "__main__":

@@ -224,6 +224,7 @@ def _search_form(head: PageHead, request: WebQuestion, at: str) -> Html:
         "form",
         _search_box(request.text("q") if is_search else "", is_search),
         element("kbd", "/", aria_hidden="true"),
+        _switches(request) if is_search else None,
         element(
             "input",
             type="hidden",
@@ -238,6 +239,39 @@ def _search_form(head: PageHead, request: WebQuestion, at: str) -> Html:
         method="get",
         role="search",
     )
+
+
+_SWITCHES = {"grep": ("F", "literal"), "symbols": None}
+_SYNTAX = (
+    ("box open", "files and definitions with these words, the best first"),
+    ('"def open"', "a phrase, as it stands"),
+    ("path:lib -path:tests", "only there; not there"),
+    ("lang:python kind:class", "a language; a kind of definition"),
+    ("must:cache exclude:old", "with and without a word"),
+    ("in:code in:tests in:docs", "a part of the tree"),
+    (r"def \w+_open\(", "with .* on, or in Grep: a regular expression, in each line"),
+)
+
+
+def _switches(request: WebQuestion) -> Html:
+    """Return the switch of regular expressions, or of literal text in Grep; and what may be typed."""
+    name, label = _SWITCHES.get(request.text("tab"), ("re", ".*")) or ("", "")
+    box = element(
+        "label",
+        element(
+            "input",
+            type="checkbox",
+            name=name,
+            value="1",
+            checked=bool(request.text(name)),
+            aria_label="Literal text" if name == "F" else "Regular expression",
+        ),
+        element("code", label),
+        title="The text as it stands" if name == "F" else "A regular expression, in each line",
+    )
+    rows = [[element("dt", element("code", form)), element("dd", what)] for form, what in _SYNTAX]
+    syntax = element("details", element("summary", "syntax"), element("dl", rows))
+    return element("div", box if name else None, syntax, class_="switches")
 
 
 def _search_box(text: str, is_search: bool) -> Html:

@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 3101,  # system.py: what eleven modules did with POSIX, in one
-    "cli": 3090,
+    "cli": 3076,
     "edit": 1177,
     "extract": 1812,
     "filestate": 1694,
@@ -28,15 +28,15 @@ LINES = {
     "languages": 8240,
     "lsp": 465,
     "maintenance": 1122,
-    "mcp": 1238,
-    "questions": 4900,
+    "mcp": 1242,
+    "questions": 4891,
     "query": 19341,
     "refresh": 3911,
     "semantic": 2752,
     "sharing": 3041,  # links: questions over several local repositories
     "store": 5482,
     "view": 1339,
-    "web": 3810,  # radar as a matrix, a box for claims, what a commit did
+    "web": 3844,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

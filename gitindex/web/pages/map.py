@@ -163,7 +163,8 @@ def _choices(request: WebQuestion) -> Html:
         ("what my edits reach", link("map", impact="worktree")),
     ]
     picture = copy_button("copy as command", "gitindex map --svg > map.svg")
-    return join([element("a", name, href=to) for name, to in links], picture)
+    save = element("button", "save as SVG", type="button", id="save", hidden=True)
+    return join([element("a", name, href=to) for name, to in links], picture, save)
 
 
 def _legend(answer: Answer) -> str:

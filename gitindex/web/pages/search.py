@@ -13,7 +13,7 @@ from gitindex.web.frame import NOT_INDEXED, copy_button
 from gitindex.web.highlight import Tokens, token_html
 from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
 from gitindex.web.pages.home import home_answer, render_home
-from gitindex.web.pages.tabs import TABS, answer_of, command_line, facet_panel
+from gitindex.web.pages.tabs import TABS, answer_of, command_line, facet_panel, tab_of
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
@@ -23,16 +23,11 @@ SOURCE_CHARS = len("index@") + 12
 """The label of a hit names the tree as the bar does."""
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
-_SYNTAX = {
-    "search": '"phrase" · path: -path: lang: kind: must: exclude: in:',
-    "grep": "a regular expression, unless `literal` is chosen",
-}
-"""What may be typed, beside the results."""
-_FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "regex")
+_FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "re")
 
 
 def _answer(session: WebSession, request: WebQuestion) -> Answer:
-    tab = TABS[request.one_of("tab", tuple(TABS))]
+    tab = TABS[tab_of(request)]
     if request.text("q").strip() or request.text("tag"):
         answer = answer_of(session, request, tab)
         if tab.label == "Search" and answer["status"] == "ok":
@@ -57,7 +52,7 @@ def _lines_of(snippet: str) -> list[str]:
 
 
 def _render(request: WebQuestion, answer: Answer) -> Html:
-    name = request.one_of("tab", tuple(TABS))
+    name = tab_of(request)
     tab = TABS[name]
     rows = answer.get("symbols") if name == "symbols" else answer.get("results")
     rows = [] if rows is None else rows
@@ -108,7 +103,6 @@ def _summary(request: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -
         element("span", f"{count} {what}", role="status"),
         [element("span", warning, class_="warning") for warning in answer.get("warnings", ())],
         copy_button("copy as command", command_line(request)),
-        element("span", _SYNTAX.get(request.text("tab", "search")), class_="hint"),
         class_="summary",
     )
 

@@ -62,7 +62,7 @@ TABS = {
         100,
         {"i": "ignore_case", "F": "fixed", "word": "word", "lang": "types", "path": "words"},
         ("lang", "path"),
-        (("i", "ignore case"), ("F", "literal"), ("word", "whole words")),
+        (("i", "ignore case"), ("word", "whole words")),
     ),
     "symbols": SearchTab(
         "Symbols", SYMBOLS, "name", 50, {"kind": "kind", "path": "below"}, ("kind", "path")
@@ -72,11 +72,16 @@ TABS = {
         DOCS,
         "query",
         20,
-        {"tag": "tags", "from": "date_from", "to": "date_to", "regex": "regex"},
+        {"tag": "tags", "from": "date_from", "to": "date_to", "re": "regex"},
         ("tag",),
-        (("regex", "regular expression"),),
     ),
 }
+
+
+def tab_of(request: WebQuestion) -> str:
+    """Return the name of the tab that answers: Grep for a regular expression in Search."""
+    name = request.one_of("tab", tuple(TABS))
+    return "grep" if name == "search" and request.text("re") else name
 
 
 def answer_of(session: WebSession, request: WebQuestion, tab: SearchTab) -> Answer:
@@ -86,7 +91,7 @@ def answer_of(session: WebSession, request: WebQuestion, tab: SearchTab) -> Answ
 
 def command_line(request: WebQuestion) -> str:
     """Return the command that gives the same answer."""
-    tab = TABS[request.one_of("tab", tuple(TABS))]
+    tab = TABS[tab_of(request)]
     values = tab.values(request) | ({"at": request.text("at")} if request.text("at") else {})
     return shlex.join(["gitindex", tab.question.name, *_words(tab.question, values)])
 

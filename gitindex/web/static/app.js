@@ -140,7 +140,7 @@
 
   // A facet or a switch asks again; the box sends them along.
   document.addEventListener("change", (event) => {
-    if (types && event.target.closest("#facets")) ask();
+    if (types && event.target.closest("#facets, #ask")) ask();
   });
 
   // The bar turns by itself: the server says so, and results that may have changed are asked for again.

@@ -63,5 +63,18 @@
     picked.textContent = `${id} imports ${to}, is imported by ${lines.length - to}`;
   });
 
+  // What is seen, as a file of its own: the sheet goes along.
+  const save = document.getElementById("save");
+  save.hidden = false;
+  save.addEventListener("click", async () => {
+    const copy = graph.cloneNode(true);
+    const sheet = document.createElementNS(graph.namespaceURI, "style");
+    sheet.textContent = await (await fetch("/static/app.css")).text();
+    copy.prepend(sheet);
+    const address = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+    Object.assign(document.createElement("a"), { href: address, download: "map.svg" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  });
+
   requestAnimationFrame(() => setTimeout(() => { graph.dataset.drawn = String(Math.round(performance.now())); }));
 })();

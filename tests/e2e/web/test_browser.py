@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
@@ -686,6 +687,33 @@ def test_keys_walk_the_outline_and_show_what_hovering_shows(visit: Visitor) -> N
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("#L6$"))
+
+
+def test_the_box_takes_a_regular_expression_and_says_what_may_be_typed(visit: Visitor) -> None:
+    page = visit.open("/")
+    page.locator("#q").fill(r"def \w+er\(")
+    page.get_by_label("Regular expression").check()
+    expect(page.locator(".hits.grep code").first).to_have_text("def helper(value):")
+    expect(page.locator("button.copy").first).to_have_attribute(
+        "data-copy", re.compile("^gitindex grep ")
+    )
+    page.wait_for_url("**re=1*")
+    page.reload()
+    expect(page.get_by_label("Regular expression")).to_be_checked()
+    page.get_by_text("syntax", exact=True).click()
+    expect(page.locator(".switches dl")).to_contain_text("lang:python")
+    page.get_by_label("Regular expression").uncheck()
+    expect(page.locator(".hits.grep")).to_have_count(0)
+
+
+def test_the_map_is_saved_as_it_is_seen(visit: Visitor) -> None:
+    page = visit.open("/map")
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="save as SVG").click()
+    tree = ElementTree.parse(coming.value.path())
+    titles = {one.text for one in tree.iter("{http://www.w3.org/2000/svg}title")}
+    assert coming.value.suggested_filename == "map.svg"
+    assert "app.py" in titles
 
 
 def test_keys_move_the_map(visit: Visitor) -> None:
