@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from gitindex.base.light_types import NamedTuple
@@ -32,19 +31,7 @@ ATTRIBUTES_FILE = b".gitattributes"
 _BLANK = compile_later(rb"[ \t\r]+")
 _WORD = compile_later(rb"[-!]?[A-Za-z0-9_.][-A-Za-z0-9_.]*(=.*)?")
 _ESCAPE_TEXT = rb'\\([abfnrtv\\"]|[0-3][0-7]{2})'
-_ESCAPE = compile_later(_ESCAPE_TEXT)
 _QUOTED = compile_later(rb'"((?:[^"\\]|%s)*+)"' % _ESCAPE_TEXT)
-_ESCAPED = {
-    b"a": b"\a",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"n": b"\n",
-    b"r": b"\r",
-    b"t": b"\t",
-    b"v": b"\v",
-    b"\\": b"\\",
-    b'"': b'"',
-}
 GREPPED = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED})
 """Skipped by facts and ranked search, but still searched line by line."""
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -159,14 +146,11 @@ def _split_attributes(line: bytes) -> tuple[bytes, list[bytes]]:
         return b"", []
     if quoted := _QUOTED.match(line):
         rest = line[quoted.end() :].strip(b" \t\r")
-        return _ESCAPE.sub(_unescape, quoted[1]), _BLANK.split(rest) if rest else []
+        return quoted[1].decode("unicode_escape").encode("latin-1"), _BLANK.split(
+            rest
+        ) if rest else []
     pattern, *words = _BLANK.split(line)
     return pattern, words
-
-
-def _unescape(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return _ESCAPED[code] if len(code) == 1 else bytes([int(code, 8)])
 
 
 def _read_word(word: bytes) -> tuple[SkipReason, bool] | None:

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.system import cpu_of
@@ -31,6 +32,9 @@ from gitindex.extract.frames import (
 )
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import FactsKey
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 SECONDS_PER_BLOB = 10.0
 """CPU time limit of the child per blob: unlike wall time, it does not depend on other load."""
@@ -219,10 +223,9 @@ class TaskStream:
         self._batch_bytes = 0
         self._held: list[list[Task]] = []  # full batches, while one child may be enough
         self._held_bytes = 0
-        self._threads: list[threading.Thread] = []
-        self._todo: queue.Queue[list[Task] | None] = queue.Queue(maxsize=_IDLE_BATCHES)
-        self._done: queue.Queue[list[Finished] | BaseException] = queue.Queue()
-        self._open_batches = 0
+        self._pool: ThreadPoolExecutor | None = None
+        self._idle: queue.SimpleQueue[_WorkerProcess] = queue.SimpleQueue()
+        self._running: deque[Future[list[Finished]]] = deque()
 
     def submit(self, task: Task) -> list[Finished]:
         """Add one task; return earlier ones that are done, and block if too many are pending."""
@@ -238,15 +241,13 @@ class TaskStream:
             yield from self._hand_over()
         for batch in self._held:
             yield from _with_care(self._children[0], batch)
-        while self._open_batches:
-            yield from self._settle()
+        while self._running:
+            yield from self._running.popleft().result()
 
     def close(self) -> None:
         """End the threads, after the work in progress is done."""
-        for _ in self._threads:
-            self._todo.put(None)
-        for thread in self._threads:
-            thread.join()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def _hand_over(self) -> list[Finished]:
         self._held.append(self._batch)
@@ -254,42 +255,28 @@ class TaskStream:
         self._batch, self._batch_bytes = [], 0
         if self._held_bytes < ALONE_BYTES:
             return []
-        if not self._threads:
-            self._start_threads()
-        for batch in self._held:
-            self._todo.put(batch)
-            self._open_batches += 1
+        if self._pool is None:
+            self._pool = self._start()
+        self._running += [self._pool.submit(self._work, batch) for batch in self._held]
         self._held = []
         finished: list[Finished] = []
-        while self._open_batches > _IDLE_BATCHES + len(self._threads):
-            finished += self._settle()
+        while len(self._running) > _IDLE_BATCHES + len(self._children):
+            finished += self._running.popleft().result()
         return finished
 
-    def _start_threads(self) -> None:
+    def _start(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # lazily: small refreshes need none
+
         for child in self._children:
-            arguments = (child, self._todo, self._done)
-            thread = threading.Thread(target=_work, args=arguments, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+            self._idle.put(child)
+        return ThreadPoolExecutor(len(self._children))
 
-    def _settle(self) -> list[Finished]:
-        result = self._done.get()
-        self._open_batches -= 1
-        if isinstance(result, BaseException):
-            raise result
-        return result
-
-
-def _work(
-    child: _WorkerProcess,
-    todo: queue.Queue[list[Task] | None],
-    done: queue.Queue[list[Finished] | BaseException],
-) -> None:
-    while (batch := todo.get()) is not None:
+    def _work(self, batch: list[Task]) -> list[Finished]:
+        child = self._idle.get()
         try:
-            done.put(list(_with_care(child, batch)))
-        except BaseException as error:  # noqa: BLE001 — it is raised by whoever waits for the batch
-            done.put(error)
+            return list(_with_care(child, batch))
+        finally:
+            self._idle.put(child)
 
 
 def _with_care(child: _WorkerProcess, batch: list[Task]) -> Iterator[Finished]:

@@ -1,6 +1,6 @@
 """Slices of one unit: what a statement depends on, and what it influences.
 
-Reaching definitions are computed on demand: back from a use, or forward from a definition.
+Reaching definitions are computed on demand, back from a use.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ class Flow:
         self._thrown_from = _reversed(graph.thrown)
         self._defined: list[dict[int, list[VariableWrite]]] = []
         self._all_defined: dict[int, set[DefSite]] = defaultdict(set)
-        self._captured: dict[int, set[UseSite]] = defaultdict(set)
         self._shared: set[int] = set()
         self._reaching: dict[tuple[int, int], set[DefSite]] = {}
         self._runs = _reachable(graph)
@@ -61,9 +60,6 @@ class Flow:
             self._all_defined[definition.variable].add(DefSite(statement.id, definition))
             if definition.captured:
                 self._shared.add(definition.variable)
-        for use in statement.uses:
-            if use.captured:
-                self._captured[use.variable].add(UseSite(statement.id, use))
         return written
 
     def definitions_of(self, node: int, use: VariableRead) -> set[DefSite]:
@@ -77,28 +73,6 @@ class Flow:
             if key not in self._reaching:
                 self._reaching[key] = self._search_back(*key)
             sites |= self._reaching[key]
-        return sites
-
-    def uses_of(self, node: int, definition: VariableWrite) -> set[UseSite]:
-        """Return the uses that may read this definition's value."""
-        variable = definition.variable
-        sites = set(self._captured[variable])
-        if definition.early:
-            own = self._statement(node).uses
-            sites |= {UseSite(self._id(node), use) for use in own if use.variable == variable}
-        seen: set[int] = set()
-        stack = [*self._graph.after[node], *self._graph.thrown[node]]
-        while stack:
-            here = stack.pop()
-            if here in seen or self._graph.statements[here] is None:
-                continue
-            if here in self._runs and node not in self._runs:
-                continue
-            seen.add(here)
-            sites |= set(self._seen_uses(here, variable))
-            stack += self._graph.thrown[here]
-            if not self._kills(here, variable):
-                stack += self._graph.after[here]
         return sites
 
     def _search_back(self, node: int, variable: int) -> set[DefSite]:
@@ -119,12 +93,6 @@ class Flow:
     def _ways_back(self, node: int) -> Iterator[tuple[int, bool]]:
         yield from ((before, False) for before in self._before[node])
         yield from ((before, True) for before in self._thrown_from[node])
-
-    def _seen_uses(self, node: int, variable: int) -> Iterator[UseSite]:
-        own = [d for d in self._defined[node].get(variable, ()) if d.early]
-        for use in self._statement(node).uses:
-            if use.variable == variable and not self._is_overwritten(own, use):
-                yield UseSite(self._id(node), use)
 
     def _is_overwritten(self, own: Iterable[VariableWrite], use: VariableRead) -> bool:
         """Does its own statement certainly assign the variable before this use?"""
@@ -184,6 +152,7 @@ class Analysis:
         for node, statement in enumerate(self._graph.statements):
             if statement is not None:
                 self._nodes[statement.id].append(node)
+        self._readers: dict[int, dict[DefSite, set[UseSite]]] = {}
         self._deciders = control_dependence(self._graph)
         self._decided: list[set[int]] = [set() for _ in self._deciders]
         for node, deciders in enumerate(self._deciders):
@@ -196,9 +165,15 @@ class Analysis:
         return set().union(*(self._flow.definitions_of(node, use) for node in nodes))
 
     def uses_of(self, statement: int, definition: VariableWrite) -> set[UseSite]:
-        """Return the uses that one definition reaches."""
-        nodes = self._nodes[statement]
-        return set().union(*(self._flow.uses_of(node, definition) for node in nodes))
+        """Return the uses that one definition reaches: those that it is found from."""
+        variable = definition.variable
+        if variable not in self._readers:
+            readers = self._readers[variable] = defaultdict(set)
+            sites = (UseSite(s.id, use) for s in self.statements.values() for use in s.uses)
+            for user in (site for site in sites if site.use.variable == variable):
+                for made in self.definitions_of(*user):
+                    readers[made].add(user)
+        return self._readers[variable][DefSite(statement, definition)]
 
     def backward(self, statements: Iterable[int]) -> set[int]:
         """Return these statements and everything they depend on."""
