@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -49,7 +49,6 @@ from gitindex.semantic.scip.tools import (
     tool_for,
 )
 from gitindex.store import mapping, semantic
-from gitindex.store import semantic as store
 from gitindex.store.connection import Database, open_writer
 from gitindex.view.tree import TreeView, open_tree
 
@@ -138,7 +137,7 @@ class _Session:
         if name not in contexts:
             known = ", ".join(sorted(contexts)) or "there are none"
             raise GitIndexError(f"no context {name}", f"one of: {known}", Exit.USAGE)
-        store.switch_context(self._db, self._context_id(contexts[name]), enabled)
+        semantic.switch_context(self._db, self._context_id(contexts[name]), enabled)
 
     def work(self) -> list[Outcome]:
         """Run the queued jobs, then check the queue again after releasing the lock."""
@@ -161,7 +160,7 @@ class _Session:
     def _run(self, queued: Job) -> Outcome:
         job = self._jobs.claim(os.urandom(16).hex(), queued.id)
         assert job is not None, "only the holder of the lock claims"
-        name = store.context_name(self._db, job.context_id)
+        name = semantic.context_name(self._db, job.context_id)
         done: SemanticJobResult | None = None
         try:
             self._require_index(INDEX_SECONDS)
@@ -216,12 +215,14 @@ class _Session:
         tool = tool_for(members.context)
         assert tool is not None
         return _program(tool, self._worktree) is not None or bool(
-            store.known_tool(self._db, members.context.name)
+            semantic.known_tool(self._db, members.context.name)
         )
 
     def _context_id(self, members: ContextFiles) -> int:
         context = members.context
-        return store.context_row(self._db, context.name, context.family, os.fsencode(context.root))
+        return semantic.context_row(
+            self._db, context.name, context.family, os.fsencode(context.root)
+        )
 
     def _require_index(self, seconds: float) -> None:
         """Wait until the published tree is HEAD's: a hook's runner may be publishing it now."""
@@ -255,50 +256,47 @@ def _bring_to_head(worktree: Worktree, report: Report) -> None:
 
 def list_indexers(view: TreeView) -> dict[str, Any]:
     """Return every context with its indexer: whether it is installed and whether it may run."""
-    live = LiveContexts(view)
     trust = read_trust(view.worktree)
-    off = semantic.switched_off(view.rows)
-    listed = []
-    for context, paths in live.router.members(live.tree).items():
-        tool = tool_for(context)
-        if tool is not None and paths:
-            program = _program(tool, view.worktree)
-            listed.append(
-                {
-                    "context": context.name,
-                    "files": len(paths),
-                    "tool": tool.program,
-                    "installed": program is not None,
-                    "install": tool.install,
-                    "experimental": tool.experimental,
-                    "enabled": context.name not in off,
-                }
-            )
+    listed = [
+        {
+            "context": name,
+            "files": len(paths),
+            "tool": tool.program,
+            "installed": installed,
+            "install": tool.install,
+            "experimental": tool.experimental,
+            "enabled": enabled,
+        }
+        for name, paths, tool, installed, enabled in _readable(view)
+    ]
     return view.envelope(enabled=trust.allowed, why=trust.why, indexers=listed)
 
 
 def show_status(view: TreeView) -> dict[str, Any]:
     """Return every context that an indexer could read, with its last job and its coverage."""
-    live = LiveContexts(view)
     coverage = semantic.coverage(view.rows)
-    off = semantic.switched_off(view.rows)
-    listed = []
+    listed = [
+        {
+            "context": name,
+            "files": len(paths),
+            "current": len(coverage.current.intersection(map(os.fsencode, paths))),
+            "stale": len(coverage.stale.intersection(map(os.fsencode, paths))),
+            "usable": enabled and installed,
+            "lastJob": _last_job(view, name),
+        }
+        for name, paths, _tool, installed, enabled in _readable(view)
+    ]
+    return view.envelope(contexts=listed)
+
+
+def _readable(view: TreeView) -> Iterator[tuple[str, list[str], Indexer, bool, bool]]:
+    """Yield contexts with files that an indexer reads: is it installed, is the context on?"""
+    live, off = LiveContexts(view), semantic.switched_off(view.rows)
     for context, paths in live.router.members(live.tree).items():
         tool = tool_for(context)
-        if tool is None or not paths:
-            continue
-        names = {os.fsencode(path) for path in paths}
-        listed.append(
-            {
-                "context": context.name,
-                "files": len(paths),
-                "current": len(names & coverage.current),
-                "stale": len(names & coverage.stale),
-                "usable": context.name not in off and _program(tool, view.worktree) is not None,
-                "lastJob": _last_job(view, context.name),
-            }
-        )
-    return view.envelope(contexts=listed)
+        if tool is not None and paths:
+            installed = _program(tool, view.worktree) is not None
+            yield context.name, paths, tool, installed, context.name not in off
 
 
 def _last_job(view: TreeView, name: str) -> dict[str, Any] | None:

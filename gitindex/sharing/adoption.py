@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
@@ -90,17 +90,15 @@ def adopt(worktree: Worktree, pack: str, folder: str, report: Report) -> Adopted
     if manifest.fingerprint != runtime_fingerprint():
         raise BadPack("it was made by another version of gitindex")
     digest = hashlib.sha256(render(manifest)).hexdigest()
-    if _was_taken(worktree, digest):
+    if _ask_store(worktree, "SELECT 1 FROM pack_imports WHERE manifest=?", digest):
         return None
     found = _checked(folder, manifest)
     if signer and has_no_facts(worktree):
         found.close()
         _put_in_place(worktree, folder, digest, signer)
         return Adopted(manifest.name, signer, manifest.blobs, True)
-    try:
+    with closing(found):
         taken = _take_facts(worktree, found, manifest, (digest, signer), report)
-    finally:
-        found.close()
     return Adopted(manifest.name, signer, taken, False)
 
 
@@ -127,44 +125,29 @@ def _checked(folder: str, manifest: Manifest) -> Database:
 
 def has_no_facts(worktree: Worktree) -> bool:
     """Return whether the store holds no facts at all."""
-    database = _reader(worktree)
-    if database is None:
-        return True
+    return not _ask_store(worktree, "SELECT 1 FROM blobs LIMIT 1")
+
+
+def _ask_store(worktree: Worktree, sql: str, *values: object) -> object:
+    """Return a row of the store; None without one, or where the next session rebuilds the store."""
     try:
-        return database.row("SELECT 1 FROM blobs LIMIT 1") is None
-    finally:
-        database.close()
-
-
-def _was_taken(worktree: Worktree, digest: str) -> bool:
-    database = _reader(worktree)
-    if database is None:
-        return False
-    try:
-        return bool(database.row("SELECT 1 FROM pack_imports WHERE manifest=?", digest))
-    finally:
-        database.close()
-
-
-def _reader(worktree: Worktree) -> Database | None:
-    try:
-        return open_reader(worktree.database)
+        database = open_reader(worktree.database)
     except StoreError:
-        return None  # damaged or older: the next session rebuilds it
+        return None
+    if database is None:
+        return None
+    with closing(database):
+        return database.row(sql, *values)
 
 
 def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> None:
     """Move both halves into the empty store. After a kill in between, the store is rebuilt."""
     path = os.path.join(folder, DATABASE)
-    database = open_writer(path)
-    try:
-        with database.write():
-            blobs = int(database.row("SELECT count(*) FROM blobs")[0])
-            number = begin_import(database, digest, signer, blobs)
-            database.run("INSERT INTO pack_blobs SELECT id, ? FROM blobs", number)
-            make_name_indexes(database)
-    finally:
-        database.close()
+    with closing(open_writer(path)) as database, database.write():
+        blobs = int(database.row("SELECT count(*) FROM blobs")[0])
+        number = begin_import(database, digest, signer, blobs)
+        database.run("INSERT INTO pack_blobs SELECT id, ? FROM blobs", number)
+        make_name_indexes(database)
     for name in (DATABASE, *(f"lexical/{name}" for name in os.listdir(f"{folder}/lexical"))):
         _sync(os.path.join(folder, name))
     wipe_store(worktree)
@@ -174,10 +157,8 @@ def _put_in_place(worktree: Worktree, folder: str, digest: str, signer: str) -> 
     leave_log(worktree.database)
     reader = open_reader(worktree.database)
     assert reader is not None
-    try:
+    with closing(reader):
         note_progress_of_imports(worktree.store, reader)
-    finally:
-        reader.close()
 
 
 def _sync(path: str) -> None:

@@ -20,10 +20,11 @@ from gitindex.extract.plan import classify, is_present, read_present, reader_of
 from gitindex.extract.terms import document_text
 from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.git.backend import open_repository
-from gitindex.git.command import is_shallow, run_git, tree_of, try_git
+from gitindex.git.command import tree_of, try_git
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.idle_work import derive_all
+from gitindex.sharing.membership import root_commits
 from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
@@ -73,7 +74,7 @@ def create_pack(
         report("compress", None)
         manifest = Manifest(
             runtime_fingerprint(),
-            _root_commits(worktree, commit),
+            root_commits(worktree, commit),
             commit,
             tree,
             len(database.blobs),
@@ -185,11 +186,3 @@ def _symbol_names(database: Database) -> dict[int, list[str]]:
     for blob_id, name in rows:
         found.setdefault(blob_id, []).append(name)
     return found
-
-
-def _root_commits(worktree: Worktree, commit: str) -> tuple[str, ...]:
-    """Return the sorted root commits, which clones of one repository share; none if shallow."""
-    if is_shallow(worktree.root):
-        return ()
-    listed = run_git(worktree.root, "rev-list", "--max-parents=0", commit, "--")
-    return tuple(sorted(listed.decode().split()))

@@ -57,7 +57,7 @@ def forget_membership(worktree: Worktree) -> None:
 
 def join(worktree: Worktree, server: Server, url: str, ref: str, fleet: str) -> Membership:
     """Find this repository in the team's index, or register it."""
-    roots, address = _roots(worktree), canonical_url(_origin(worktree))
+    roots, address = ",".join(root_commits(worktree)), canonical_url(_origin(worktree))
     if not roots and not address:
         raise GitIndexError("a shallow clone without a remote has no identity", "fetch its history")
     name = address.rpartition("/")[2] or os.path.basename(worktree.root)
@@ -82,17 +82,18 @@ def find_repository(worktree: Worktree, server: Server) -> int:
     if own is not None:
         return own.repo
     address = canonical_url(_origin(worktree))
-    found = server.rows("SELECT gi_find(%s, %s)", _roots(worktree), address)[0][0]
+    found = server.rows("SELECT gi_find(%s, %s)", ",".join(root_commits(worktree)), address)[0][0]
     if found is None:
         raise GitIndexError("the team index has no such repository", "`gitindex team join`")
     return int(found)
 
 
-def _roots(worktree: Worktree) -> str:
+def root_commits(worktree: Worktree, rev: str = "HEAD") -> tuple[str, ...]:
+    """Return the sorted root commits, which clones of one repository share; none if shallow."""
     if is_shallow(worktree.root):
-        return ""
-    listed = try_git(worktree.root, "rev-list", "--max-parents=0", "HEAD", "--").output.decode()
-    return ",".join(sorted(listed.split()))
+        return ()
+    listed = try_git(worktree.root, "rev-list", "--max-parents=0", rev, "--").output.decode()
+    return tuple(sorted(listed.split()))
 
 
 def _origin(worktree: Worktree) -> str:

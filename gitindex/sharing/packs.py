@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError, NotIndexed
@@ -168,12 +168,9 @@ def verify_file(worktree: Worktree, path: str) -> dict[str, Any]:
     signer = check_signer(worktree, path)
     with incoming_folder(worktree) as folder:
         manifest = unpack(path, folder)
-        database = open_pack_database(os.path.join(folder, DATABASE))
-        try:
+        with closing(open_pack_database(os.path.join(folder, DATABASE))) as database:
             if derive_root(database) != manifest.merkle_root:
                 raise BadPack("its facts are not those of the manifest")
-        finally:
-            database.close()
     return {
         "status": "ok",
         "name": manifest.name,
@@ -189,15 +186,9 @@ def verify_file(worktree: Worktree, path: str) -> dict[str, Any]:
 
 def start_verification(worktree: Worktree) -> None:
     """Start a runner in the background if facts of a pack are not verified yet."""
-    database = open_reader(worktree.database)
-    if database is None:
-        return
-    try:
-        waiting = imported_facts(database) is not None
-    finally:
-        database.close()
-    if waiting:
-        start_runner(worktree)
+    with suppress(NotIndexed):
+        if _left(worktree):
+            start_runner(worktree)
 
 
 def _adopt_and_refresh(
@@ -262,11 +253,10 @@ def check_imports(worktree: Worktree, report: Report) -> dict[str, Any]:
 
 
 def _left(worktree: Worktree) -> int:
+    """Return how many blobs of packs are not verified yet."""
     database = open_reader(worktree.database)
     if database is None:
         raise NotIndexed
-    try:
+    with closing(database):
         facts = imported_facts(database)
-    finally:
-        database.close()
     return facts.imported - facts.verified if facts else 0

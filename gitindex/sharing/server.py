@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import re
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR, socket
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from gitindex.base.atomic_file import read_small, remove, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
@@ -126,7 +125,10 @@ def address(worktree: Worktree, given: str = "") -> str:
         raise GitIndexError(
             "no team index", "`git config --global gitindex.team.url postgresql://…`", Exit.USAGE
         )
-    _refuse_password(named)
+    if any(key.endswith("password") for key in _parts_of(named)):
+        raise GitIndexError(
+            "the address holds a password", "put it into ~/.pgpass: gitindex keeps none", Exit.USAGE
+        )
     return named
 
 
@@ -137,7 +139,7 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
     After a failure, attempts are skipped for a minute (except for `patient` callers): a hundred
     prompts must not wait a second each.
     """
-    breaker = _breaker(named)
+    breaker = _state_file(named, "down")
     if not patient:
         _check_breaker(breaker)
     psycopg = _library()
@@ -229,21 +231,22 @@ def sslmode_of(named: str) -> str:
 
     libpq itself uses no TLS on a Unix socket, whatever the mode.
     """
-    if "sslmode=" in named:
-        return re.split(r"[&\s]", named.partition("sslmode=")[2])[0]
-    if named.startswith(("postgresql://", "postgres://")):
-        host = urlsplit(named).hostname or ""
-    else:
-        host = dict(part.partition("=")[::2] for part in named.split()).get("host", "")
-    return "prefer" if host in _LOOPBACK else "verify-full"
+    parts = _parts_of(named)
+    usual = "prefer" if parts.get("host") in _LOOPBACK else "verify-full"
+    return str(parts.get("sslmode") or usual)
 
 
-def _refuse_password(named: str) -> None:
-    is_url = named.startswith(("postgresql://", "postgres://"))
-    if "password=" in named or (is_url and urlsplit(named).password):
+def _parts_of(named: str) -> dict[str, Any]:
+    """Return the settings of an address, as libpq reads it."""
+    library = _library()
+    try:
+        return dict(library.conninfo.conninfo_to_dict(named))
+    except library.ProgrammingError as error:
         raise GitIndexError(
-            "the address holds a password", "put it into ~/.pgpass: gitindex keeps none", Exit.USAGE
-        )
+            f"not an address of PostgreSQL: {_said(error)}",
+            "postgresql://HOST/DATABASE",
+            Exit.USAGE,
+        ) from error
 
 
 def log_in(named: str, account: str, seconds: int) -> None:
@@ -267,13 +270,7 @@ def read_token(named: str) -> str:
         return ""
 
 
-def _breaker(named: str) -> str:
-    return _state_file(named, "down")
-
-
 def _state_file(named: str, kind: str) -> str:
-    import hashlib
-
     digest = hashlib.sha256(named.encode()).hexdigest()[:16]
     return os.path.join(state_folder(), f"team-{digest}.{kind}")
 

@@ -32,8 +32,8 @@ LINES = {
     "questions": 4891,
     "query": 19341,
     "refresh": 3911,
-    "semantic": 2752,
-    "sharing": 3041,  # links: questions over several local repositories
+    "semantic": 2670,
+    "sharing": 2977,
     "store": 5482,
     "view": 1339,
     "web": 3844,

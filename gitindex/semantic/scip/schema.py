@@ -12,6 +12,7 @@ from gitindex.base.extras import missing_extra
 
 _PACKAGE = "gitindex.scip"
 _NUMBER, _TEXT, _FLAG = "int32", "string", "bool"
+_EXTERNAL_SYMBOLS = 3  # of an index: not read
 
 _MESSAGES: dict[str, tuple[tuple[int, str, str, bool], ...]] = {
     # number, name, type (a scalar or a message of this table), repeated
@@ -80,11 +81,18 @@ def messages() -> dict[str, Any]:
     }
 
 
-def fill(message: Any, piece: bytes) -> None:
-    """Merge the wire form of a message into it. ValueError if the bytes are invalid."""
+def parse_index(data: bytes) -> Any:
+    """Return the wire form of an index as a message. ValueError if the bytes are not one."""
+    index = messages()["Index"]()
     from google.protobuf.message import DecodeError
+    from google.protobuf.unknown_fields import UnknownFieldSet
 
     try:
-        message.MergeFromString(piece)
+        index.ParseFromString(data)
     except DecodeError as error:
         raise ValueError(str(error)) from error
+    fields: Any = UnknownFieldSet(index)
+    unknown = {field.field_number for field in fields} - {_EXTERNAL_SYMBOLS}
+    if unknown:
+        raise ValueError(f"SCIP has no field {min(unknown)}")
+    return index

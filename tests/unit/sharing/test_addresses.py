@@ -26,7 +26,7 @@ NOWHERE = Worktree("/", "/", "/", "main")
         ("host=db.example.com dbname=code", "verify-full"),
         ("host=/run/postgresql dbname=code", "verify-full"),
         ("service=team", "verify-full"),
-        ("postgresql://db.example.com/code?sslmode=require&x=y", "require"),
+        ("postgresql://db.example.com/code?sslmode=require&application_name=y", "require"),
         ("host=db sslmode=verify-ca", "verify-ca"),
     ],
 )
