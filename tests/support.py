@@ -188,7 +188,7 @@ class Repo:
         for entry in entries:
             assert rows[entry.path].skip == rules.skip_path(entry), entry.path
         reader = LexicalReader(self.worktree.lexical)
-        held, skipped = {key.oid for key in reader.all_keys()}, self.skipped_blobs()
+        held, skipped = {key.oid for key in reader.blob_ids()}, self.skipped_blobs()
         for row in rows.values():
             if row.blob_id is not None and row.blob_id not in skipped:
                 assert row.oid in held, row.path

@@ -69,7 +69,7 @@ def dump(database: Database, worktree: Worktree) -> Dump:
     """The published content of a worktree without ids that only one store knows."""
     row = mapping.published(database, worktree.id)
     assert row is not None
-    keys = LexicalReader(worktree.lexical).all_keys()
+    keys = LexicalReader(worktree.lexical).blob_ids()
     counts = mapping.count(database, row.worktree_id)
     found: Dump = {b"": {"tree": row.tree, "files": counts.files, "symbols": counts.symbols}}
     table = BlobTable(database)

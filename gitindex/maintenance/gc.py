@@ -204,7 +204,7 @@ def _dead_documents(
         for oid, extractor in database.rows("SELECT oid, extractor FROM blobs WHERE lexical=1")
     }
     kept = known.difference(garbage.key for garbage in doomed)
-    return sorted(LexicalReader(worktree.lexical).all_keys() - kept)
+    return sorted(LexicalReader(worktree.lexical).blob_ids().keys() - kept)
 
 
 def _free_bytes(database: Database) -> int:

@@ -169,12 +169,11 @@ def clear_building(worktree: Worktree) -> None:
 
 def finish_rebuild(worktree: Worktree) -> None:
     """Clean up after a killed process: finish an exchange that was ready, remove anything less."""
-    if os.path.lexists(_inside(worktree)):
-        check_folder(_inside(worktree), STORE)
-        if os.path.exists(_inside(worktree, READY)):
-            finish_exchange(worktree)
-        else:
-            clear_building(worktree)
+    check_folder(_inside(worktree), STORE)
+    if os.path.exists(_inside(worktree, READY)):
+        finish_exchange(worktree)
+    else:
+        clear_building(worktree)
 
 
 def _remove_folder(store: str, name: str) -> None:

@@ -14,7 +14,7 @@ from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError, StoreError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import EditScope, IndexState, Layer
-from gitindex.base.worktree import Worktree
+from gitindex.base.worktree import BUILDING, Worktree
 from gitindex.freshness.stamp import read_stamp
 from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.settings import note_switch
@@ -23,7 +23,6 @@ from gitindex.refresh import public_files, spool
 from gitindex.refresh.detached import drain_outbox
 from gitindex.refresh.log import Log
 from gitindex.refresh.queue import anything_queued, error_message, supersede_lost
-from gitindex.refresh.rebuild import finish_rebuild, plan_rebuild, rebuild
 from gitindex.refresh.session import (
     Session,
     forget_notes,
@@ -287,7 +286,10 @@ class Runner:
             time.sleep(PAUSE_SECONDS)
 
     def _serve_locked(self, request: RefreshRequest | None) -> None:
-        finish_rebuild(self._anchor)
+        if os.path.lexists(os.path.join(self._anchor.store, BUILDING)):
+            from gitindex.refresh.rebuild import finish_rebuild  # lazily: only `--force` needs it
+
+            finish_rebuild(self._anchor)
         built = request is not None and request.force and self._build_anew(request)
         session = self._open_store(request)
         try:
@@ -312,6 +314,8 @@ class Runner:
 
         Of a store that is damaged nothing is kept.
         """
+        from gitindex.refresh.rebuild import plan_rebuild, rebuild
+
         forget_notes(self._anchor)
         wipe_if_corrupt(self._anchor)
         session = self._open_store(request)

@@ -32,9 +32,10 @@ from gitindex.store.checksums import (
     CheckLevel,
     complete_checksums,
     damage_of_store,
+    torn_file,
 )
 from gitindex.store.connection import Database, WriterDatabase, open_reader, open_writer
-from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter, torn_file
+from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter
 from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
 from gitindex.store.text_index import merge_word_lists
 

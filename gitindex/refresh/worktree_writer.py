@@ -12,7 +12,7 @@ from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import was_ended
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
-from gitindex.base.worktree import LLMC, Worktree, check_folder
+from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
 from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_status
@@ -123,9 +123,7 @@ class WorktreeWriter:
         worktree, kind = self.worktree, _kind(proof, force)
         if is_newer(proof):
             raise GitIndexError("the marker is of a newer gitindex: upgrade gitindex")
-        check_folder(worktree.llmc, LLMC)
-        if public_files.is_tracked(worktree):
-            raise public_files.TrackedFolder
+        public_files.refuse_tracked(worktree)
         public_files.note_progress(worktree, kind, "starting", None)
         notes = ProgressNotes(worktree, kind, self._report)
         refresher = Refresher(worktree, self._session, notes, self._first)

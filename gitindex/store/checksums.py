@@ -374,6 +374,26 @@ def is_lexical_closed(store: str) -> bool:
     return isinstance(listed, Checksums) and not _is_superseded(listed, f"{store}/lexical")
 
 
+def torn_file(store: str) -> str:
+    """Return a file that a killed writer or a power cut left torn; empty if there is none.
+
+    A closed list of checksums vouches for the files. Else they must match their own, and be there.
+    """
+    folder = f"{store}/lexical"
+    listed = read_small(f"{folder}/{META}", MAX_LIST_BYTES)
+    if listed is None or is_lexical_closed(store):
+        return ""
+    from json import loads  # lazily: a prompt needs none
+
+    try:
+        used = [str.replace(one["segment_id"], "-", "") for one in loads(listed)["segments"]]
+    except (ValueError, KeyError, TypeError):
+        return META
+    names = os.listdir(folder)
+    gone = (f"{one}.store" for one in used if not any(name.startswith(one) for name in names))
+    return _wrong_unlisted(folder, Checksums(True, {})) or next(gone, "")
+
+
 def complete_checksums(store: str) -> None:
     """Write the list that a writer of the lexical index did not live to write."""
     if os.path.exists(f"{store}/lexical/{META}") and not is_lexical_closed(store):

@@ -188,7 +188,7 @@ class FactsCheck:
 
     def _lexical_whole(self, seen: list[FactsKey]) -> Check:
         keys = {key for key, row in self._rows.items() if row.lexical}
-        missing = keys - self._lexical.all_keys()
+        missing = keys - self._blob_ids.keys()
         if missing:
             return compared("lexical index", "documents", _shown(sorted(missing)))
         promised = self._db.row("SELECT lexical_docs FROM repo_state")[0]

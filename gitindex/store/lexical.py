@@ -25,8 +25,6 @@ from gitindex.store.checksums import (
     META,
     CheckLevel,
     LexicalChecksums,
-    footer_fits,
-    is_lexical_closed,
     lexical_damage,
     name_lexical,
 )
@@ -205,12 +203,6 @@ class LexicalReader:
             query = tantivy.Query.term_query(self._schema, "key", _term(key))
             return bool(self._searcher.search(query, 1).hits)
 
-    def all_keys(self) -> set[FactsKey]:
-        """Return every document's key."""
-        with _translated():
-            hits = self._searcher.search(tantivy.Query.all_query(), max(1, self.documents)).hits
-            return {self._key(address) for _, address in hits}
-
     def search(
         self, query: LexicalQuery, limit: int, among: Iterable[FactsKey] | None = None
     ) -> list[BlobHit]:
@@ -363,7 +355,7 @@ def make_canonical(folder: str) -> list[str]:
     with open(path, encoding="utf-8") as file:
         meta = json.load(file)
     for segment in meta["segments"]:
-        old = _file_name(segment["segment_id"])
+        old = segment["segment_id"].replace("-", "")
         files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] == old)
         new = _digest(folder, files)[:32]
         segment["segment_id"] = "-".join((new[:8], new[8:12], new[12:16], new[16:20], new[20:]))
@@ -371,7 +363,7 @@ def make_canonical(folder: str) -> list[str]:
             renamed = f"{new}.{name.partition('.')[2]}"
             os.rename(os.path.join(folder, name), os.path.join(folder, renamed))
     meta["segments"].sort(key=lambda segment: segment["segment_id"])
-    used = {_file_name(segment["segment_id"]) for segment in meta["segments"]}
+    used = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
     files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in used)
     _write_json(path, meta)
     _write_json(os.path.join(folder, MANAGED), [META, *files])
@@ -379,41 +371,6 @@ def make_canonical(folder: str) -> list[str]:
         if name not in (META, MANAGED, *files):
             os.unlink(os.path.join(folder, name))
     return [MANAGED, META, *files]
-
-
-def torn_file(store: str) -> str:
-    """Return a file that a killed writer or a power cut left torn; empty if there is none.
-
-    A closed list of checksums vouches for the files. Else Tantivy's own footers are checked.
-    """
-    import json  # lazily: a search needs none
-
-    folder = os.path.join(store, "lexical")
-    if is_lexical_closed(store) or not os.path.exists(os.path.join(folder, META)):
-        return ""
-    try:
-        with open(os.path.join(folder, META), encoding="utf-8") as file:
-            used = {_file_name(one["segment_id"]) for one in json.load(file)["segments"]}
-    except (ValueError, KeyError, TypeError):
-        return META
-    files = [name for name in os.listdir(folder) if name.partition(".")[0] in used]
-    for name in sorted(files):
-        with open(os.path.join(folder, name), "rb") as data:
-            if not footer_fits(data.read()):
-                return name
-    gone = used - {name.partition(".")[0] for name in files}
-    return f"{min(gone)}.store" if gone else ""
-
-
-def _file_name(segment_id: str) -> str:
-    """Return the name of a segment's files: its UUID without hyphens. ValueError if it is none.
-
-    Without `uuid`, which costs every runner 5 ms.
-    """
-    digits = str.replace(segment_id, "-", "").lower()
-    if len(digits) != 32:
-        raise ValueError("not the id of a segment")
-    return f"{int(digits, 16):032x}"
 
 
 def _digest(folder: str, names: list[str]) -> str:

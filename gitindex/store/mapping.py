@@ -160,16 +160,14 @@ def replace_rows(
     gone: list[bytes],
     rows: list[FileRow],
     is_policy: Callable[[bytes], bool],
-    path_ids: Mapping[bytes, int] | None = None,
+    path_ids: Mapping[bytes, int],
 ) -> dict[bytes, int]:
     """Apply a difference to the mapping; return the ids of its paths. The caller holds the write transaction.
 
-    `path_ids`: ids of paths that are known already.
+    `path_ids`: ids of paths that are known already, with those of `gone`.
     """
-    known = dict(path_ids or {})
-    known |= _known_ids(database, [path for path in gone if path not in known])
-    unsure = [row.path for row in rows if row.path not in known]
-    known |= ids_of_paths(database, unsure, is_policy)
+    unsure = [row.path for row in rows if row.path not in path_ids]
+    known = {**path_ids, **ids_of_paths(database, unsure, is_policy)}
     touched = list(known.values())
     before = _weigh(database, worktree_id, touched)
     database.run_many(

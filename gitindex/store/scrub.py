@@ -18,9 +18,10 @@ from gitindex.store.checksums import (
     damage_of_store,
     half_of_lexical,
     parse_half,
+    torn_file,
 )
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.lexical import LexicalReader, torn_file
+from gitindex.store.lexical import LexicalReader
 
 PIECE_BYTES = 32 << 20
 """How much one runner compares: about 20 ms."""

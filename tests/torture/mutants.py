@@ -41,6 +41,11 @@ TESTS = {
     ],
     "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
     "gitindex.freshness.verdict": ["tests/unit/freshness/test_verdict.py"],
+    "gitindex.query.absence": [
+        "tests/repo/query/names/test_certificates.py",
+        "tests/repo/query/names/test_references.py",
+    ],
+    "gitindex.query.references": ["tests/repo/query/names/test_references.py"],
     "gitindex.refresh.queue": [
         "tests/unit/refresh/test_queue_reading.py",
         "tests/unit/refresh/test_queue.py",
@@ -53,6 +58,7 @@ TESTS = {
     "gitindex.refresh.scope": ["tests/repo/refresh/test_scope.py"],
     "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
     "gitindex.store.mapping": [
+        "tests/unit/store/test_store.py",
         "tests/repo/refresh/test_refresher.py",
         "tests/repo/refresh/test_incremental.py",
     ],

@@ -31,10 +31,10 @@ LINES = {
     "mcp": 1242,
     "questions": 4891,
     "query": 19341,
-    "refresh": 3911,
+    "refresh": 3913,
     "semantic": 2670,
     "sharing": 2977,
-    "store": 5482,
+    "store": 5458,
     "view": 1339,
     "web": 3844,
 }

@@ -121,6 +121,13 @@ def test_a11_other_line_ends_count_as_the_blob_and_grep_reads_the_disk(converted
     assert answer["freshness"]["exact"] is True
     assert {row["source"][:6] for row in answer["references"]} == {"index@"}
     assert len(converted.answer("grep", r"return 1\r$")["results"]) == 2
+    for pattern in ("café", "other", "return 1$", ":$", "caf.()"):  # lines and columns are git's
+        found = converted.answer("grep", pattern)
+        listed = converted.git("grep", "-n", "--column", "-E", "-e", pattern, check=False)
+        places = {tuple(line.split(":")[:3]) for line in listed.splitlines()}
+        ours = {(row["path"], str(row["line"]), str(row["column"])) for row in found["results"]}
+        assert ours == places, pattern
+        assert found["freshness"]["exact"] is True
 
 
 def test_a11_answers_overlay_such_files(converted: Repo) -> None:

@@ -538,7 +538,7 @@ def test_gc_ends_what_a_killed_one_began(store: Repo, workers: Extractor) -> Non
     writer.close()
     assert _wrong(store, workers) == [], "a document of no blob is never served"
     assert store.gitindex("gc").returncode == 0
-    assert FactsKey("0" * 40, "1:text") not in LexicalReader(store.worktree.lexical).all_keys()
+    assert FactsKey("0" * 40, "1:text") not in LexicalReader(store.worktree.lexical).blob_ids()
     assert _wrong(store, workers) == []
 
 

@@ -198,7 +198,7 @@ def _dump(root: Path) -> Iterator[tuple[object, ...]]:
     worktree = worktree_at(str(root.resolve()))
     database = open_reader(worktree.database)
     assert database is not None
-    held = LexicalReader(worktree.lexical).all_keys()
+    held = LexicalReader(worktree.lexical).blob_ids()
     table = BlobTable(database)
     row = database.row("SELECT id, tree, files, symbols FROM worktrees WHERE name='main'")
     yield tuple(row[1:])

@@ -50,7 +50,10 @@ def _publish(database: Database, tree: dict[str, int], force: bool = False) -> i
     with database.write():
         new = dict.fromkeys(gone, "") | {row.path: row.oid for row in rows}
         was = history.before(database, base, new)
-        ids = mapping.replace_rows(database, base.worktree_id, gone, rows, lambda _path: False)
+        known = {path: one.path_id for path, one in was.items() if one.path_id is not None}
+        ids = mapping.replace_rows(
+            database, base.worktree_id, gone, rows, lambda _path: False, known
+        )
         made = mapping.raise_generation(database, base.worktree_id, Head("c", "t"), "run", "{}")
         history.record(database, base, made, was, ids, force)
     return made

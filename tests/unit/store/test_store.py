@@ -315,7 +315,8 @@ def test_s1_rows_of_a_blob_go_with_it(database: Database) -> None:
 def publish(database: Database, rows: list[FileRow], gone: list[bytes] = []) -> int:  # noqa: B006 — read only
     worktree = mapping.register(database, "main", "/r").worktree_id
     with database.write():
-        mapping.replace_rows(database, worktree, gone, rows, is_policy_file)
+        ids = dict(database.rows("SELECT path, id FROM paths"))
+        mapping.replace_rows(database, worktree, gone, rows, is_policy_file, ids)
         mapping.raise_generation(database, worktree, Head("c", "t"), "run", "{}")
     return worktree
 
