@@ -39,6 +39,18 @@ REPOSITORIES = 10_000
 PATHS_OF_A_COPY = 200
 CLIENTS = 2
 COMMITS = 300
+LEAK_SECONDS = 60.0
+LEAK_FUNCTIONS = {
+    "gi_definitions": "w",
+    "gi_like": "w",
+    "gi_references": "w",
+    "gi_search": "ARRAY[w]",
+    "gi_texts": "ARRAY[w]",
+}
+VISIBLE = (
+    "SELECT r.name FROM gitindex.gi_repo r JOIN gitindex.gi_member m ON m.repo_id = r.id"
+    " WHERE m.role = %s"
+)
 PLAIN = (
     "SELECT t.path, s.line FROM gitindex.gi_name n JOIN gitindex.gi_symbol s ON s.name_id = n.id"
     " JOIN gitindex.gi_tree t ON t.doc_id = s.doc_id WHERE n.text = %s LIMIT 50"
@@ -89,6 +101,9 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
         told[name] = _times(cluster, url, asked, ask)
         sys.stderr.write(f"{name} {told[name]}\n")
     told["growth"] = _grow(cluster, kinds)
+    sys.stderr.write(f"{told['growth']}\n")
+    told["leakQuestions"] = _ask_for_leaks(url, names)
+    sys.stderr.write(f"leakQuestions {told['leakQuestions']}\n")
     before = _server_cpu(cluster)
     told["factsPerSecond"] = _pull(url, facts)
     told["factServerMs"] = round(1e3 * (_server_cpu(cluster) - before) / max(1, len(facts)), 3)
@@ -161,6 +176,26 @@ def _grow(cluster: Cluster, kinds: dict[str, tuple[list[str], Ask]]) -> dict[str
         }
         for (user, kind), took in after.items()
     }
+
+
+def _ask_for_leaks(url: str, names: list[str]) -> int:
+    """Members with tokens ask about random names; each hit must be of a repository of theirs."""
+    rng, asked, until = random.Random(7), 0, time.monotonic() + LEAK_SECONDS
+    with raw_connection(url) as server:
+        while time.monotonic() < until:
+            member = f"dev{rng.randrange(1000)}"
+            visible = server.rows(VISIBLE, member)
+            with server.transaction():
+                token = server.rows("SELECT gitindex.gi_issue(%s, '{}', 600)", member)[0][0]
+                server.rows("SELECT set_config('gitindex.token', %s, true)", token)
+                for function, given in LEAK_FUNCTIONS.items():
+                    words = [word for word in rng.sample(names, 100) if len(word) > 3]
+                    sql = "SELECT DISTINCT f.repo FROM unnest(%s::text[]) w,"
+                    sql += f" LATERAL {function}({given}, 50) f"
+                    seen = set(server.rows(sql, words))
+                    assert seen <= set(visible), (member, function, seen - set(visible))
+                    asked += len(words)
+    return asked
 
 
 def _regex(server: Server, words: str) -> object:

@@ -4,11 +4,14 @@ Programs import the names of `__all__` from here; the modules behind them may mo
 imported at its first use: a shell prompt that imports this package pays for none of them.
 """
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036  an older one that finds the package on its path
+    sys.stderr.write("gitindex: Python 3.11 or later is needed\n  hint: `pipx install gitindex`\n")
+    raise SystemExit(4)
 try:
     import fcntl as _fcntl  # noqa: F401  locks between processes, which every command needs
 except ImportError:
-    import sys
-
     sys.stderr.write("gitindex: a POSIX system is needed\n  hint: on Windows use WSL\n")
     raise SystemExit(4) from None  # here, because every command and every runner passes this line
 
