@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex import __version__
 from tests.support import TIMEOUT, Repo
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Repo:
             text = re.sub(r"(?ms)^dependencies = \[.*?^\]", "dependencies = []", text)
             made.write("pyproject.toml", text)
             made.commit("release")
-            made.git("tag", "v0.1.0")
+            made.git("tag", f"v{__version__}")
     return made
 
 

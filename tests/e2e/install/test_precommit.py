@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex import __version__
 from gitindex.base.vocabulary import IndexState
 from gitindex.refresh import public_files
 from tests.e2e.conftest import TOOLS, copy_checkout, sample
@@ -238,7 +239,7 @@ def test_python_hook_builds_its_own_environment(
     release = Repo(tmp_path / "gitindex")
     copy_checkout(release)
     release.commit("release")
-    release.git("tag", "v0.1.0")
+    release.git("tag", f"v{__version__}")
     repo.write("app.py", "x = 1\n")
     repo.write(
         ".pre-commit-config.yaml",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitindex import __version__
 from tests.e2e.conftest import TOOLS, sample
 from tests.e2e.install.test_install import program
 from tests.support import TIMEOUT, Repo, stop_runners
@@ -21,7 +22,7 @@ def team_configuration(source: Repo, which: str) -> str:
     """The shipped sample; or nothing but our id, as somebody would write it by heart."""
     if which == "sample":
         return sample(source)
-    return f"repos:\n- repo: {source.path}\n  rev: v0.1.0\n  hooks:\n  - id: gitindex\n"
+    return f"repos:\n- repo: {source.path}\n  rev: v{__version__}\n  hooks:\n  - id: gitindex\n"
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_upgrade_gc_and_clean(
     copy_checkout(release)
     release.write("pyproject.toml", (source.path / "pyproject.toml").read_text())
     release.commit("old")
-    release.git("tag", "v0.1.0")
+    release.git("tag", f"v{__version__}")
     repo.write(".pre-commit-config.yaml", sample(release))
     repo.commit("configuration")
     pre_commit(repo, "install", "--install-hooks")
