@@ -7,13 +7,19 @@ machine too.
 
 from __future__ import annotations
 
+import mimetypes
 import os
+import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import gitindex.web
 from bench.harness import Row, percentile, table
 from bench.scratch import Bench
+from tests.browser import WebServer
 
 WORDS = (
     "request handler",
@@ -26,6 +32,7 @@ WORDS = (
     "def save",
 )
 LOADS = 7
+PAGES = 500
 _WATCH = """
 window.keys = [];
 document.addEventListener("input", (e) => { window.began = e.timeStamp; }, true);
@@ -57,25 +64,110 @@ def measure_page(path: Path) -> list[Row]:
         spent = _Spent(server.process.pid)
         keys = _type(page)
         by_key = spent.since(len(keys))
-        paints = [_first_paint(page, server.base) for _ in range(LOADS)]
-        by_load = spent.since(LOADS)
+        still = _still_copy(page, server.base)
+        fixed = _Still(*still)
+        paints, plain = [], []
+        for _ in range(LOADS):  # in turn: both meet the same machine
+            plain.append(_first_paint(page, fixed.base))
+            spent.since(1)
+            paints.append(_first_paint(page, server.base))
+        by_load = spent.since(1)
+        page.goto(f"{fixed.base}/?q=")
+        plain_keys = _type(page)
+        fixed.close()
         nodes, drawn = _map(page, server.base)
         by_map = spent.since(3)
-        memory = _rss(server.process.pid)
+        cookies = context.cookies()
+        server.cookie = "; ".join(f"{one['name']}={one['value']}" for one in cookies)
         browser.close()
+        few = _rss(server.process.pid)
+        _visit(server, path)
+        memory = _rss(server.process.pid)
     return [
         Row("page: key → paint, p50", percentile(keys, 0.5), "ms"),
         Row("page: key → paint, p95", percentile(keys, 0.95), "ms", most=60),
+        Row("page: key → paint, p95, static answers", percentile(plain_keys, 0.95), "ms"),
+        Row(
+            "page: key → paint, p95 : static",
+            percentile(keys, 0.95) / percentile(plain_keys, 0.95),
+            "×",
+        ),
         Row("page: server CPU per key", by_key[0], "ms"),
         Row("page: browser CPU per key", by_key[1], "ms"),
         Row("page: first paint, p50", percentile(paints, 0.5), "ms", most=300),
+        Row("page: first paint : static", percentile(paints, 0.5) / percentile(plain, 0.5), "×"),
         Row("page: server CPU per load", by_load[0], "ms"),
         Row("page: browser CPU per load", by_load[1], "ms"),
         Row(f"page: {nodes} nodes drawn", drawn, "ms", most=500),
         Row("page: server CPU per map", by_map[0], "ms"),
         Row("page: browser CPU per map", by_map[1], "ms"),
-        Row("page: server memory", memory, "MB", most=150),
+        Row("page: server memory, typing and map", few, "MB"),
+        Row(f"page: server memory, {PAGES} mixed pages", memory, "MB", most=150),
     ]
+
+
+def _still_copy(page: Any, base: str) -> tuple[bytes, bytes]:
+    """Return a page and the part that a key replaces, as the server gave them."""
+    get = "([u, h]) => fetch(u, {headers: h}).then((r) => r.text())"
+    whole = page.evaluate(get, [f"{base}/?q=request", {}])
+    part = page.evaluate(get, [f"{base}/?q=request", {"x-part": "1"}])
+    return whole.encode(), part.encode()
+
+
+class _Still:
+    """The same bytes for every question: what the browser, the network and the page's size cost."""
+
+    def __init__(self, whole: bytes, part: bytes) -> None:
+        static = Path(gitindex.web.__path__[0], "static")
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                name = self.path.removeprefix("/static/")
+                file = static / name
+                body = part if "x-part" in self.headers else whole
+                kind = "text/html; charset=utf-8"
+                if name != self.path and file.is_file():
+                    body, kind = file.read_bytes(), mimetypes.guess_type(name)[0] or "text/plain"
+                self.send_response(503 if self.path == "/live" else 200)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.base = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+
+
+def _visit(server: WebServer, path: Path) -> None:
+    """Ask for many pages of all kinds, as people who browse do."""
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=path, capture_output=True, check=True)
+    files = listed.stdout.decode().split()
+    step = max(1, len(files) // PAGES)
+    for number in range(PAGES):
+        file, word = files[number * step % len(files)], WORDS[number % len(WORDS)].split()[0]
+        targets = (
+            f"/?q={word}+{number % 17}",
+            f"/file/{file}",
+            f"/?tab=grep&q={word}",
+            f"/symbol/{word}",
+            f"/?tab=symbols&q={word[:4]}",
+            f"/map?focus={file}",
+            f"/callers/{file}",
+            f"/history/{file}",
+            "/health",
+            "/time",
+        )
+        server.ask(targets[number % len(targets)])
 
 
 def _type(page: Any) -> list[float]:

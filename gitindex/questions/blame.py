@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 
 def ask(here: Here, params: Params) -> Answer:
@@ -42,12 +42,6 @@ def _lines(root: str, commit: str, file: str, first: int, last: int) -> list[Row
     return rows
 
 
-def text(answer: Answer, _ink: Ink) -> Lines:
-    """Yield a line for each line."""
-    for number, row in enumerate(answer["lines"], 1):
-        yield f"{number:>6} {row['id'][:12]} {row['author']}"
-
-
 TABLE = """
 blame | found=lines
   Who last changed each line of a file, as of a commit.
@@ -56,4 +50,4 @@ blame | found=lines
     last
     at
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

@@ -7,7 +7,7 @@ import os
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
@@ -145,14 +145,6 @@ def _is_overlaid(view: TreeView, path: bytes) -> bool:
     return view.rows("SELECT source FROM {live} WHERE path=?", path) == [("worktree",)]
 
 
-def text(answer: Answer, ink: Ink) -> Lines:
-    """Yield the entries, or the facts of the file."""
-    for entry in answer.get("entries", ()):
-        yield ink.path(entry["path"]) + ("/" if entry.get("files") else "")
-    for name, value in answer.get("file", {}).items():
-        yield f"{name}: {value}"
-
-
 TABLE = """
 browse
   A folder's entries, or what the index knows of a file.
@@ -161,4 +153,4 @@ browse
     --edited | edited flag | What differs from HEAD, too: lines, or paths.
     at
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +57,6 @@ def _row(commit: str, when: str, author: str, subject: str, names: str) -> Row:
     }
 
 
-def text(answer: Answer, _ink: Ink) -> Lines:
-    """Yield a line for each commit."""
-    for row in answer["commits"]:
-        yield f"{row['id'][:12]} {row['author']}: {row['subject']}"
-
-
 TABLE = """
 commits | found=commits
   The commits of HEAD's first-parent line, or those that changed a file.
@@ -70,4 +64,4 @@ commits | found=commits
     --files | files flag | With the files that each changed.
     --limit -m -n | limit integer =500 1..5000 | Commits at most.
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
@@ -67,12 +67,6 @@ def _edge_fields(old: set[tuple[str, str]], new: set[tuple[str, str]]) -> Row:
     return fields
 
 
-def text(answer: Answer, ink: Ink) -> Lines:
-    """Yield the definitions that differ."""
-    for row in answer["changedSymbols"]:
-        yield f"{row['change']:<9} {ink.path(row['path'])}: {safe_text(row['name'])}"
-
-
 TABLE = """
 compare
   What differs between two trees: definitions, and imports between files.
@@ -80,4 +74,4 @@ compare
     * | to = | The newer one; the files on disk if left out.
     --imports | imports flag | Imports added and removed, too.
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

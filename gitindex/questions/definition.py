@@ -6,7 +6,7 @@ import os
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
@@ -58,12 +58,6 @@ def doc_of(view: TreeView, row: Row) -> str:
     return next((one.get("doc", "") for one in symbols if one["line"] == row["line"]), "")
 
 
-def text(answer: Answer, ink: Ink) -> Lines:
-    """Yield a line for each definition."""
-    for row in (*answer["definitions"], *answer["declared"]):
-        yield f"{ink.place(row)}  {ink.code(row.get('signature') or answer['name'])}"
-
-
 TABLE = """
 definition
   What the name at a place means.
@@ -75,4 +69,4 @@ definition
     --limit | limit integer | Definitions at most; 0: all.
     at
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
+from gitindex.questions.table import Answer, Here, Params, question
 
 
 def ask(here: Here, _params: Params) -> Answer:
@@ -13,13 +13,8 @@ def ask(here: Here, _params: Params) -> Answer:
         return health(view)
 
 
-def text(answer: Answer, _ink: Ink) -> Lines:
-    """Yield the counts."""
-    yield f"{answer['indexedFiles']} files, {answer['symbols']} symbols, {len(answer['jobs'])} jobs"
-
-
 TABLE = """
 health
   Jobs, timings, sizes, and what is left out.
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

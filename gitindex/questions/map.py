@@ -174,13 +174,6 @@ def _edge(edge: Row) -> Row:
     return edge | {"from": safe_text(edge["from"]), "to": safe_text(edge["to"])}
 
 
-def nodes_text(answer: Answer, ink: Ink) -> Lines:
-    """Yield the nodes and what imports what."""
-    yield from (ink.node(node["id"]) for node in answer["nodes"])
-    for edge in answer["edges"]:
-        yield f"{ink.node(edge['from'])} -> {ink.node(edge['to'])}"
-
-
 TABLE = """
 Explore: map | found=map tool=repo_map
   The files that matter most and their signatures. Never longer than its budget.
@@ -204,5 +197,5 @@ map nodes
     --impact | impact | A..B, or `worktree`: the files that a change reaches.
     at
 """
-NODES = question(NODES_TABLE, ask_nodes, nodes_text)
+NODES = question(NODES_TABLE, ask_nodes)
 QUESTIONS = (QUESTION, NODES)

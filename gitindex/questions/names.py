@@ -6,7 +6,7 @@ import os
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
+from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
     from gitindex.languages.facts import Occurrence
@@ -75,12 +75,6 @@ def _target(binder: Binder, source: FileNames, place: Occurrence) -> Row | None:
     }
 
 
-def text(answer: Answer, ink: Ink) -> Lines:
-    """Yield a line for each name."""
-    for row in answer["names"]:
-        yield f"{row['line']}:{row['columnUtf16']} {row['name']} -> {ink.place(row['to'])}"
-
-
 TABLE = """
 names | found=names
   Every name of a file that is bound, and where it leads.
@@ -89,4 +83,4 @@ names | found=names
     last
     at
 """
-QUESTION = question(TABLE, ask, text)
+QUESTION = question(TABLE, ask)

@@ -262,8 +262,8 @@ def questions(table: str, *functions: tuple[Any, ...]) -> tuple[Question, ...]:
     )
 
 
-def question(table: str, ask: Any, text: Any, **more: Any) -> Question:
-    """Return the question that a table declares."""
+def question(table: str, ask: Any, text: Any = None, **more: Any) -> Question:
+    """Return the question that a table declares; without `text` for doors that print none."""
     return _question(next(entries(table)), ask, text, **more)
 
 

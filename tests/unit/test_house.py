@@ -29,7 +29,7 @@ LINES = {
     "lsp": 465,
     "maintenance": 1122,
     "mcp": 1242,
-    "questions": 4891,
+    "questions": 4841,
     "query": 19341,
     "refresh": 3913,
     "semantic": 2670,
