@@ -13,7 +13,7 @@ from gitindex.base.vocabulary import Layer
 from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
-from gitindex.languages.facts import BlobFacts, FactsKey, Symbol, decode_facts
+from gitindex.languages.facts import FactsKey, Symbol, decode_facts
 from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES
 from gitindex.languages.table import extractor_id, language_of
 from gitindex.query.near_names import (
@@ -32,6 +32,7 @@ from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:
     from gitindex.base.answers import SymbolRow, SymbolsAnswer
+    from gitindex.extract.pool import Extractor
 
 MAX_LIMIT = 1_000
 ALL = 1 << 40
@@ -177,10 +178,16 @@ def _with_footprint(view: TreeView, answer: SymbolsAnswer) -> SymbolsAnswer:
     return {**answer, "receipt": view.receipt()}
 
 
-def _rows_of_facts(
-    path: bytes, data: bytes, facts: BlobFacts | None, query: SymbolQuery
+def _file_rows(
+    extractor: Extractor, path: bytes, data: bytes, query: SymbolQuery
 ) -> list[SymbolRow]:
-    """Return the requested definitions of one file, from facts extracted just now."""
+    """Return the requested definitions of one file, extracted now in a child process."""
+    from gitindex.extract.pool import Task  # lazily: the index needs no process
+
+    language = language_of(path, data[:BINARY_PROBE])
+    task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
+    [(_, reply)] = extractor.extract([task])
+    facts = decode_facts(reply.payload)
     symbols = facts.symbols if facts else ()
     placed = [PlacedSymbol(path, s, _parent(symbols, s)) for s in symbols]
     return list(_fields([one for one in placed if _matches(one, query)], {path: data}))
@@ -188,7 +195,7 @@ def _rows_of_facts(
 
 def scan_symbols(worktree: Worktree, query: SymbolQuery, why: str) -> SymbolsAnswer:
     """Return definitions of a name in the files on disk that contain it, without an index."""
-    from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
+    from gitindex.extract.pool import Extractor  # lazily: the index needs no process
     from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
 
     name = _last(query.name).encode()
@@ -204,10 +211,7 @@ def scan_symbols(worktree: Worktree, query: SymbolQuery, why: str) -> SymbolsAns
     extractor = Extractor(workers=1)
     try:
         for path, data in list(texts.items())[:MAX_SCANNED]:
-            language = language_of(path, data[:BINARY_PROBE])
-            task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
-            [(_, reply)] = extractor.extract([task])
-            rows += _rows_of_facts(path, data, decode_facts(reply.payload), query)
+            rows += _file_rows(extractor, path, data, query)
     finally:
         extractor.close()
     shown = rows[: query.limit]
@@ -219,7 +223,7 @@ def scan_symbols(worktree: Worktree, query: SymbolQuery, why: str) -> SymbolsAns
 
 def file_symbols(path: str) -> SymbolsAnswer:
     """Return the definitions of any file on disk, extracted now in a child process."""
-    from gitindex.extract.pool import Extractor, Task  # lazily: the index needs no process
+    from gitindex.extract.pool import Extractor  # lazily: the index needs no process
 
     try:
         data = read_start(path, MAX_PARSE_BYTES + 1)
@@ -227,17 +231,11 @@ def file_symbols(path: str) -> SymbolsAnswer:
         raise GitIndexError(f"cannot read {safe_text(path)}: {error.strerror}") from error
     if data is None:
         raise GitIndexError(f"no such file: {safe_text(path)}", code=Exit.USAGE)
-    language = language_of(os.fsencode(path), data[:BINARY_PROBE])
-    task = Task(FactsKey("", extractor_id(language)), WorkRequest(language, data))
     extractor = Extractor(workers=1)
     try:
-        [(_, reply)] = extractor.extract([task])
+        rows = _file_rows(extractor, os.fsencode(path), data, SymbolQuery())
     finally:
         extractor.close()
-    facts = decode_facts(reply.payload)
-    symbols = facts.symbols if facts else ()
-    placed = [PlacedSymbol(os.fsencode(path), s, _parent(symbols, s)) for s in symbols]
-    rows = list(_fields(placed, {os.fsencode(path): data}))
     return cast("SymbolsAnswer", {"status": "ok", "symbols": rows})  # not part of a tree: no proof
 
 

@@ -23,8 +23,6 @@ FEW_FILES = 160
 """Up to this many files, reading them here is faster than starting ripgrep, which costs some 15 ms."""
 FIRST_FILES = 256
 """Size of the first portion: a common pattern fills its limit there or soon after."""
-SPARE = 2
-"""Factor of requested lines up to which reading all is cheaper than a second pass over the files."""
 MANY_FILES = 512
 """Up to this many files, ripgrep runs once, whatever the limit is."""
 OPTIONS = (
@@ -57,40 +55,15 @@ def search_disk(
         yield from search_texts(_read(root, paths), parsed, want)
         return
     program = find_ripgrep() if parsed.for_ripgrep else None
-    stepwise = want.enough > 0 and len(paths) > MANY_FILES
-    for part in portions(root, paths, FIRST_FILES if stepwise else 0):
+    first = FIRST_FILES if want.enough and len(paths) > MANY_FILES else 0
+    for part in portions(root, paths, first):
         if program is not None:
             try:
-                hits = _hits(RipgrepRun(program, root, parsed.pattern), part, want, stepwise)
-                yield from hits
-                stepwise = stepwise and _is_common(hits, len(part) / len(paths), want)
+                yield from ripgrep(RipgrepRun(program, root, parsed.pattern), part, want)
                 continue
             except PatternRefused:
                 program = None
         yield from search_texts(_read(root, part), parsed, want)
-
-
-def _hits(run: RipgrepRun, paths: list[bytes], want: LineLimits, stepwise: bool) -> list[FileHits]:
-    """Return ripgrep's hits; stepwise, only the lines of the first files that fill the limit."""
-    if not (stepwise and want.lines):
-        return list(ripgrep(run, paths, want))
-    counted = ripgrep(run, paths, want._replace(lines=False))
-    chosen = list(_enough(counted, want.enough))
-    return list(ripgrep(run, chosen, want)) if chosen else []
-
-
-def _is_common(listed: list[FileHits], share: float, want: LineLimits) -> bool:
-    """Return whether all files, if like these, would have many more lines than requested."""
-    return sum(hits.lines for hits in listed) > SPARE * want.enough * share
-
-
-def _enough(counted: Iterable[FileHits], lines: int) -> Iterator[bytes]:
-    """Yield the first files that together have enough lines."""
-    for hits in counted:
-        if lines <= 0:
-            return
-        lines -= hits.lines
-        yield hits.path
 
 
 def search_texts(

@@ -32,10 +32,10 @@ from gitindex.query.search.query_text import (
     whole_terms,
 )
 from gitindex.query.search.ranking import KINDS, Rarity, bm25, kinds_of, query_terms, size_of
-from gitindex.query.search.snippets import count_terms, defines, holds_phrases
+from gitindex.query.search.snippets import count_terms, holds_phrases
 from gitindex.query.search.weights import FIRST
 from gitindex.store.connection import marks
-from gitindex.store.lexical import NAME_BOOST, USUAL_LENGTH, LexicalQuery
+from gitindex.store.lexical import USUAL_LENGTH, LexicalQuery
 from gitindex.view.tree import TreeView
 
 BY_TEXT = 70
@@ -256,19 +256,13 @@ class Collector:
                 yield row[:-1]
 
     def _score(self, text: str, counts: dict[str, int], average: float) -> float:
-        """Return the BM25 score of a text, with the frequencies of the index.
-
-        The length is an estimate; a definition is recognised by the keyword before the name.
-        """
-        length = min(len(text) / 6, 13 * len(text) ** 0.5)
-        named = {word.text.lower() for word in self._query.words if defines(text, word.text)}
-        score = 0.0
-        for term, boost in self._match.terms:
-            if counts.get(term):
-                idf = self.rarity.idf(term)
-                score += boost * bm25(min(counts[term], MAX_REPEATS), idf, length / average)
-                score += boost * NAME_BOOST * bm25(1, idf, 1.0) if term in named else 0.0
-        return score
+        """Return the BM25 score of a text, with the frequencies of the index; the length is estimated."""
+        length = min(len(text) / 6, 13 * len(text) ** 0.5) / average
+        return sum(
+            boost * bm25(min(counts[term], MAX_REPEATS), self.rarity.idf(term), length)
+            for term, boost in self._match.terms
+            if term in counts
+        )
 
     def _allowed_paths(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Return the candidates that pass the filters."""

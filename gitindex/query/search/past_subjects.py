@@ -24,19 +24,16 @@ K1, B = 1.2 * SUBJECT, 0.75
 CHUNK = 400
 MAX_HOLDERS = 400
 """A word that occurs for more paths than this adds no candidates."""
-MAX_KEPT = 1_000
-"""Words whose counts are cached."""
 MAX_TIES = 400
 _NEW = -1
 
 
 class StoredSubjects:
-    """Cached data of one published tree: counts of words, ids of paths."""
+    """Cached data of one published tree: the window, ids of paths."""
 
     def __init__(self) -> None:
         self.window: StoredWindow | None = None
         self._is_known = False
-        self._counts: dict[str, dict[int, int]] = {}
         self._ids: dict[bytes, int | None] = {}
 
     def read_window(self, view: TreeView) -> StoredWindow | None:
@@ -46,17 +43,6 @@ class StoredSubjects:
             self.window = stored_window(served.database, served.published.worktree_id)
             self._is_known = True
         return self.window
-
-    def counts(self, view: TreeView, words: list[str]) -> dict[str, dict[int, int]]:
-        """Like `stored_counts`; callers must not modify the result."""
-        if len(self._counts) > MAX_KEPT:
-            self._counts = {}
-        unknown = [word for word in words if word not in self._counts]
-        if unknown:
-            served = view.served
-            stored = stored_counts(served.database, served.published.worktree_id, unknown)
-            self._counts |= {word: stored.get(word, {}) for word in unknown}
-        return {word: self._counts[word] for word in words}
 
     def ids(self, view: TreeView, paths: list[bytes]) -> dict[bytes, int]:
         """Return the ids of those paths that the store knows."""
@@ -78,7 +64,7 @@ class PastSubjects:
     """
 
     def __init__(self, view: TreeView, atoms: Sequence[Atom], known: StoredSubjects) -> None:
-        """`known`: the cached counts of the published tree."""
+        """`known`: the cached window and ids of the published tree."""
         self._view = view
         self._known = known
         self._new: dict[bytes, int] = {}  # paths that the store does not know
@@ -137,7 +123,8 @@ class PastSubjects:
         stored = self._known.read_window(self._view)
         if stored is None:
             return {}
-        counts = self._known.counts(self._view, words)
+        served = self._view.served
+        counts = stored_counts(served.database, served.published.worktree_id, words)
         if overlay.source != self._view.source() or overlay.commit in (None, stored.head):
             return counts
         change = window_change(self._view.worktree.root, stored, overlay.commit or "")

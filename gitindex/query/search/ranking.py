@@ -48,10 +48,7 @@ class Features(NamedTuple):
     asked_path: float = 0.0  # the query is this path, or the end of it
     subjects: float = 0.0  # BM25 of the subjects of past commits that changed it
     test: float = 0.0
-    example: float = 0.0
-    docs: float = 0.0
-    data: float = 0.0
-    foreign: float = 0.0  # generated, vendored, built
+    aside: float = 0.0  # a document, an example, data; generated, vendored, built
     stub: float = 0.0  # declarations only; a header next to the source that it declares
     # from text and definitions: known for the best candidates so far
     chunk: float = 0.0  # BM25 of its best chunk with the words of its path, relative to the best
@@ -240,7 +237,7 @@ def kinds_of(query: Query, path: str) -> tuple[float, ...]:
         return _kinds(path)
     if path_matches(filters.paths, path):
         return _NO_KINDS
-    places = {"test": PathKind.TESTS, "docs": PathKind.DOCS}
+    places = {"test": PathKind.TESTS, "aside": PathKind.DOCS}
     kinds = zip(KINDS, _kinds(path), strict=True)
     return tuple(0.0 if places.get(name) in filters.places else kind for name, kind in kinds)
 
@@ -248,10 +245,10 @@ def kinds_of(query: Query, path: str) -> tuple[float, ...]:
 @lru_cache(maxsize=1 << 15)
 def _kinds(path: str) -> tuple[float, ...]:
     kinds = file_kinds(path)
-    kinds = kinds._replace(docs=kinds.docs or kinds.news)  # a changelog without a suffix
-    return tuple([float(getattr(kinds, kind)) for kind in KINDS])
+    aside = kinds.docs or kinds.news or kinds.example or kinds.data or kinds.foreign
+    return float(kinds.test), float(aside), float(kinds.stub)
 
 
-KINDS = ("test", "example", "docs", "data", "foreign", "stub")
+KINDS = ("test", "aside", "stub")
 """Kinds of files that count: features of the same names, in their order."""
 _NO_KINDS = (0.0,) * len(KINDS)

@@ -310,7 +310,7 @@ class RankingPass:
             )
         )
         if text.generated:
-            features = features._replace(foreign=1.0)
+            features = features._replace(aside=1.0)
         best = tuple(scored[:PER_FILE])
         return Ranked(candidate, features, row.score, best, text, row.query)
 
@@ -355,8 +355,8 @@ class RankingPass:
 def _is_other(row: Ranked) -> bool:
     """Return whether a file does not define the name that the query is, or is a test or an example."""
     features = row.features
-    is_aside = features.test or features.example or features.docs or features.foreign
-    return bool(is_aside) or (features.named < DEFINED and not features.qualified)
+    is_aside = bool(features.test or features.aside)
+    return is_aside or (features.named < DEFINED and not features.qualified)
 
 
 def _sorted(rows: list[Ranked]) -> list[Ranked]:

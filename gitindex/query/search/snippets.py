@@ -14,28 +14,6 @@ MAX_LINE = 240
 SNIPPET_LINES = 3
 BLOCKS = (8_192, 512)
 _WHOLE_WORD = compile_later(r"\w+")
-_KEYWORDS = (
-    "def",
-    "class",
-    "func",
-    "fn",
-    "fun",
-    "function",
-    "struct",
-    "interface",
-    "trait",
-    "enum",
-    "type",
-    "const",
-    "module",
-    "macro",
-)
-"""Keywords that often precede a definition's name; a Go receiver may be in between."""
-_BEFORE = 120
-_INTRODUCED = compile_later(
-    rf"\b(?:{'|'.join(_KEYWORDS)})(?:\s{{1,9}}\([^)\n]{{0,80}}\)\s{{0,9}}|\s{{1,9}})\Z",
-    re.IGNORECASE,
-)
 _BLANK = compile_later(r"\s+")
 
 
@@ -66,29 +44,6 @@ def matched_terms(text: str, terms: Iterable[str]) -> list[str]:
     """Return those of the terms that a text has as the lexical index sees it."""
     lowered = _lowered(text)
     return [t for t in terms if any(t in terms_of(w) for _, w in _words_with(text, lowered, t))]
-
-
-def defines(text: str, word: str) -> bool:
-    """Return whether a keyword before a word suggests its definition. Uses `find` for speed."""
-    lowered, needle = text.lower(), word.lower()
-    if len(lowered) != len(text):  # lowering changed the length: match the given spelling only
-        lowered, needle = text, word
-    at = lowered.find(needle)
-    while at != -1:
-        end = at + len(needle)
-        before = lowered[max(0, at - _BEFORE) : at]
-        if before[-1:].isspace() or before.endswith(")"):
-            introduced = before.rstrip().endswith((*_KEYWORDS, ")"))
-            if introduced and not _continues(text, end) and _INTRODUCED.search(before):
-                return True
-        at = lowered.find(needle, end)
-    return False
-
-
-def _continues(text: str, end: int) -> bool:
-    """Return whether a word continues at this position."""
-    following = text[end : end + 1]
-    return following.isalnum() or following == "_"
 
 
 def _lowered(text: str) -> str:

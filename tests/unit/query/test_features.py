@@ -31,7 +31,6 @@ from gitindex.query.search.ranking import (
 )
 from gitindex.query.search.snippets import (
     count_terms,
-    defines,
     holds_phrases,
     line_start,
 )
@@ -184,13 +183,13 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
     for path, kind in (
         ("tests/test_socket.py", "test"),
         ("src/jvmTest/Socket.kt", "test"),
-        ("vendor/socket.py", "foreign"),
-        ("socket.min.js", "foreign"),
-        ("ChangeLog", "docs"),
-        ("examples/socket.py", "example"),
+        ("vendor/socket.py", "aside"),
+        ("socket.min.js", "aside"),
+        ("ChangeLog", "aside"),
+        ("examples/socket.py", "aside"),
         ("types/socket.d.ts", "stub"),
-        ("config/socket.toml", "data"),
-        ("docs/socket.md", "docs"),
+        ("config/socket.toml", "aside"),
+        ("docs/socket.md", "aside"),
     ):
         assert _kinds("socket", path)[kind], path
         assert getattr(FIRST, kind) <= 0 >= getattr(FINAL, kind), kind
@@ -277,30 +276,6 @@ def test_lines_start_where_they_start() -> None:
 def test_terms_are_counted_as_the_index_counts_them() -> None:
     text = "parseHttp parse_http HTTP reparse"
     assert count_terms(text, ["parse", "http", "none"]) == {"parse": 2, "http": 3}
-
-
-@pytest.mark.parametrize(
-    ("text", "defined"),
-    [
-        ("x = self.total\n  def Total(self):", True),
-        ("func (b *Bill) total() {", True),
-        ("class\n    total", True),
-        ("function  (a, b)  total", True),
-        ("İ def total", True),
-        (f"func (b {'x' * 70}){' ' * 9}total", True),
-        ("undef total", False),
-        ("def totals", False),
-        ("def total_of", False),
-        ("def(total)", False),
-        ("func(b)total", False),
-        ("total", False),
-        ("the class of total", False),
-        ("def subtotal", False),
-        ("", False),
-    ],
-)
-def test_a_definition_is_told_by_the_word_before_it(text: str, defined: bool) -> None:
-    assert defines(text, "total") is defined
 
 
 def test_phrases_are_found_across_blanks_and_case_but_not_in_longer_words() -> None:
