@@ -116,7 +116,6 @@ def repair(worktree: Worktree) -> ManageResult:
         return ManageResult(ManageOutcome.SKIPPED_INDEXING, "A job runs; nothing was changed.")
     try:
         marker = _adoptable(worktree)
-        refuse_tracked(worktree)
         ensure_folder(worktree)
         publish_marker(worktree, marker, identify_for_stamp(worktree))
         public_files.publish_status(worktree, marker)

@@ -41,6 +41,8 @@ QUIET_SECONDS = 1.0
 """Nothing appeared in or left a folder of a work tree for so long: nobody is removing it."""
 BUSY_SECONDS = 10.0
 """A build that writes all the time is no removal: none of an ordinary repository takes so long."""
+CHECKOUT_SECONDS = 1.0
+"""Longer than git has its index locked for a tree of 50,000 files; a lock that it left stays for good."""
 MAX_FOLDERS = 20_000
 """Of a work tree that are looked at: a fifth of a second, once in the life of a clone."""
 _lacking: dict[str, tuple[int, ...]] = {}
@@ -57,12 +59,16 @@ class TrackedFolder(GitIndexError):
 def refuse_tracked(worktree: Worktree) -> None:
     """Raise unless `.llmc/` is a folder of this user, or missing, and git tracks nothing in it.
 
-    Asked before each change there. A `git add -f` in the milliseconds after it is not noticed before the
-    next change; the hook changes only bytes that we wrote.
+    Asked last before each change there, after any wait. A `git add -f` in the milliseconds after it is not
+    noticed before the next change; the hook changes only bytes that we wrote. A checkout puts its files in
+    place before it says so in its index: until then its lock is there.
     """
     if worktree.beside:
         return
     check_folder(worktree.llmc, LLMC)
+    deadline = time.monotonic() + CHECKOUT_SECONDS
+    while os.path.lexists(f"{index_of(worktree)}.lock") and time.monotonic() < deadline:
+        time.sleep(CHECKOUT_SECONDS / 50)
     if is_tracked(worktree):
         raise TrackedFolder
 
@@ -92,17 +98,8 @@ def _may_be_split(worktree: Worktree) -> bool:
     return any(name.startswith("sharedindex") for path in folders for name in os.listdir(path))
 
 
-def is_ours(worktree: Worktree) -> bool:
-    """May this user write into `.llmc/`, and is nothing in it tracked?"""
-    try:
-        check_folder(worktree.llmc, LLMC)
-    except GitIndexError:
-        return False
-    return not is_tracked(worktree)
-
-
 def ensure_folder(worktree: Worktree, make: bool = True) -> None:
-    """Create `.llmc/`, or refuse one that we may not write. Never in a worktree that is gone.
+    """Create `.llmc/`, or refuse one that we may not write or git tracks. Never in a worktree that is gone.
 
     Without `make` it was there when the job began: where it is missing now, it is being removed.
     """
@@ -119,6 +116,7 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
             if not os.path.isdir(worktree.llmc):
                 raise GitIndexError("the worktree was removed")
         write_public(worktree, ignore, b"*\n")
+    refuse_tracked(worktree)
 
 
 def _is_being_removed(worktree: Worktree) -> bool:
@@ -162,7 +160,7 @@ def may_make_folder(worktree: Worktree) -> bool:
 
 
 def write_public(worktree: Worktree, path: str, data: bytes, make: bool = True) -> None:
-    """Write into `.llmc/` by one rename; the temporary file lies in the store.
+    """Write into `.llmc/` by one rename, unless git tracks it; the temporary file lies in the store.
 
     FileNotFoundError if files of ours vanish meanwhile: then the folder is being removed. Ours has
     its `.gitignore` from the first moment. Without `make` the file was there before this run.
@@ -170,6 +168,7 @@ def write_public(worktree: Worktree, path: str, data: bytes, make: bool = True) 
     ignore = os.path.join(worktree.llmc, ".gitignore")
 
     def ready() -> None:
+        refuse_tracked(worktree)
         if path != ignore:
             os.lstat(ignore)
 
@@ -253,7 +252,6 @@ def publish_status(worktree: Worktree, marker: CompletionMarker, make: bool = Tr
     """
     fresh = _status(worktree, IndexState.FRESH, marker.completed_at, marker.head_commit)
     with contextlib.suppress(TrackedFolder):
-        refuse_tracked(worktree)
         _put(worktree, fresh, fresh._replace(index_state=IndexState.STALE), make)
 
 
@@ -275,6 +273,7 @@ def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord, make: bo
 
 def mark_stale(worktree: Worktree) -> None:
     """Rename the stale status into place."""
+    refuse_tracked(worktree)
     status = os.path.join(worktree.llmc, "rag_index_status.json")
     try:
         os.lstat(status)  # one that is gone is not made anew: the folder may be being removed
@@ -287,7 +286,6 @@ def write_state(
     worktree: Worktree, state: IndexState, error: str | None = None, make: bool = True
 ) -> None:
     """Write a status that keeps what is known of the last success. Makes `.llmc/` if need be."""
-    refuse_tracked(worktree)
     ensure_folder(worktree, make)
     last = load_status(worktree.root)
     at, commit = (last.last_indexed_at, last.last_indexed_commit) if last else ("", None)

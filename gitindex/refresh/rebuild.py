@@ -20,7 +20,7 @@ from gitindex.freshness.marker import is_newer
 from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
-from gitindex.refresh.public_files import ensure_folder, is_ours, refuse_tracked, write_public
+from gitindex.refresh.public_files import ensure_folder, refuse_tracked, write_public
 from gitindex.refresh.queue import RefreshJobService
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import FULL
@@ -48,7 +48,11 @@ def plan_rebuild(session: Session, requested: Worktree, reason: str) -> RebuildP
     And where a refresh would be refused: then it says why.
     """
     database = session.database
-    if is_newer(prove(requested)) or not is_ours(requested):
+    try:
+        refuse_tracked(requested)
+    except GitIndexError:
+        return None
+    if is_newer(prove(requested)):
         return None
     for table in ("contexts", "pack_imports"):
         if database.row(f"SELECT 1 FROM {table} LIMIT 1"):
@@ -155,7 +159,6 @@ def _put_marker(worktree: Worktree, name: str) -> None:
         return
     with suppress(GitIndexError, FileNotFoundError):
         target = worktree_at(os.fsdecode(root))
-        refuse_tracked(target)
         ensure_folder(target)
         write_public(target, target.marker, data)
 

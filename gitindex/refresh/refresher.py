@@ -28,7 +28,7 @@ from gitindex.git.subjects import parents_may_differ
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.ingest import Ingest
-from gitindex.refresh.public_files import TrackedFolder, ensure_folder, refuse_tracked
+from gitindex.refresh.public_files import TrackedFolder, ensure_folder
 from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, resolve_scope
 from gitindex.refresh.session import Session
 from gitindex.store import history, mapping, subjects
@@ -115,7 +115,6 @@ class Refresher:
         """Read back what was published, then write its marker."""
         self._read_back(run_id)
         self._session.check_identity()
-        refuse_tracked(self._worktree)
         ensure_folder(self._worktree, make=self._make_folder)
         marker = completion_marker(self._db, self._worktree.root, self._published())
         publish_marker(self._worktree, marker, self._session.store_identity())

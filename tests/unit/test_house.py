@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1122,
     "mcp": 1242,
     "query": 19239,
-    "refresh": 3913,
+    "refresh": 3912,
     "semantic": 2670,
     "sharing": 2977,
     "store": 5458,

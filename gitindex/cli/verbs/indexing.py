@@ -79,11 +79,8 @@ def install(path: str, mode: str, everywhere: bool, write: bool, references: boo
     if references:
         hooks.install_references(worktree)
     append_event(worktree, INSTALL)
-    if public_files.is_ours(
-        worktree
-    ):  # the runner would wait until it is sure that nobody deletes the clone
-        with suppress(GitIndexError):
-            public_files.ensure_folder(worktree)
+    with suppress(GitIndexError):  # the runner would wait until nobody can be deleting the clone
+        public_files.ensure_folder(worktree)
     hooks.start_runner(worktree)
     return _installed(states, note_switch(worktree), written, sys.stdout.isatty())
 

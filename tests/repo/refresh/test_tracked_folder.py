@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from itertools import product
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.coordinator import IndexCoordinator
+from gitindex.freshness.observation import prove
 from gitindex.freshness.status_file import (
     StatusRecord,
     parse_object,
@@ -100,6 +102,40 @@ def test_a4_an_add_during_a_long_job(quiet: Repo, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(GitIndexError, match="tracked"):
         IndexCoordinator(str(quiet.path)).reindex_incremental()
     assert contents(quiet) == before
+
+
+def test_a4_a_checkout_while_the_runner_waits_to_write(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first status of a clone a runner waits for a second: a branch may come meanwhile."""
+    marker = prove(quiet.worktree).marker
+    assert marker is not None
+    (quiet.path / STATUS).unlink()
+
+    def switched(_worktree: object) -> bool:
+        quiet.write(STATUS, "{}\n")
+        quiet.git("add", "-f", STATUS)
+        return False
+
+    monkeypatch.setattr(public_files, "_is_being_removed", switched)
+    public_files.publish_status(quiet.worktree, marker, make=False)
+    assert (quiet.path / STATUS).read_text() == "{}\n"
+
+
+def test_a4_a_checkout_that_has_not_written_its_index_yet(quiet: Repo) -> None:
+    marker = prove(quiet.worktree).marker
+    assert marker is not None
+    index = quiet.path / ".git/index"
+    before = index.read_bytes()
+    quiet.write(STATUS, "{}\n")
+    quiet.git("add", "-f", STATUS)
+    index.rename(index.with_name("index.lock"))
+    index.write_bytes(before)
+    ended = threading.Timer(0.2, lambda: index.with_name("index.lock").rename(index))
+    ended.start()
+    public_files.publish_status(quiet.worktree, marker)
+    ended.join()
+    assert (quiet.path / STATUS).read_text() == "{}\n"
 
 
 def test_a4_clear_and_sweeping_leave_tracked_files(quiet: Repo) -> None:
