@@ -29,6 +29,7 @@ LINES = {
     "lsp": 465,
     "maintenance": 1122,
     "mcp": 1242,
+    "questions": 4841,
     "query": 19239,
     "refresh": 3912,
     "semantic": 2670,
