@@ -181,7 +181,8 @@ class _DanglingSearch:
         if symbol.path not in self._partial:
             return False
         line = self._before.span(symbol.path, symbol.line, symbol.line).strip()
-        return line in self._after.text(symbol.path).decode("utf-8", "replace")
+        text = self._after.text(symbol.path).decode("utf-8", "replace")
+        return line in map(str.strip, text.splitlines())
 
     def _follow(self, name: str, lost: list[Definition]) -> None:
         for method in lost:
@@ -355,8 +356,9 @@ class _DanglingSearch:
     def _lost_import(self, source: FileNames, item: Import) -> None:
         """Note an import that reached a deleted file and now reaches nothing with what it names."""
         gone = self._gone.intersection(self._before.resolve(source, item))
-        if not gone or self._judge.is_guarded(source, item.line):
+        if not gone:
             return
+        guarded = self._judge.is_guarded(source, item.line)
         now = self._after.resolve(source, item)
         still = set[str]().union(*(self._offered(module) for module in now))
         text = self._after.span(source.path, item.line, item.line)
@@ -365,7 +367,8 @@ class _DanglingSearch:
             bound = [name for name, _ in item.names if name in _stems(module)]
             if not now or not still.issuperset(bound):
                 name = item.module or ", ".join(bound)
-                self._sure.add(Dangling(*at, name, module, Tier.IMPORT))
+                found = Dangling(*at, name, module, Tier.NAME if guarded else Tier.IMPORT)
+                self._add(found, UNSURE if guarded else BROKEN)
 
     def _offered(self, module: str) -> set[str]:
         return provided(self._after.source(module)) | _stems(module)

@@ -78,6 +78,8 @@ class Judge:
             meaning = UNKNOWN
         if source.language == "java" and meaning.module and not self._declares(meaning, place.name):
             meaning = UNKNOWN
+        if meaning.state is State.KEY and not meaning.definitions:
+            return UNSURE  # a field in the old tree: of a literal of its type
         if meaning.state not in (State.UNBOUND, State.UNKNOWN):
             return FINE
         if place.use == Use.IMPORT:

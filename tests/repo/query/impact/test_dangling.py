@@ -373,3 +373,30 @@ def test_a_deleted_module_is_called_deleted(repo: Repo) -> None:
     assert line.startswith("pkg/__init__.py:1: `")
     assert line.endswith("` used, but pkg/signals.py is deleted")
     assert repo.answer("impact", "--dangling", "--staged")["deletedFiles"] == ["pkg/signals.py"]
+
+
+def test_a_field_that_only_a_literal_sets_is_left_behind(project: Repo) -> None:
+    stage(project, "geo/shape.go", "struct{ Side int }", "struct{ Edge int }")
+    stage(project, "geo/shape.go", "return s.Side", "return s.Edge")
+    places = found(project) + found(project, "possible")
+    assert ("geo/shape.go", 5, "Side") in places
+
+
+def test_a_guarded_import_of_a_deleted_module_is_printed(project: Repo) -> None:
+    """It fails where the guard was for a package that is not installed."""
+    project.git("rm", "-q", "pkg/core.py")
+    assert not [one for one in found(project) if one[0] == "pkg/guarded.py"]
+    assert [one for one in found(project, "possible") if one[0] == "pkg/guarded.py"]
+
+
+def test_a_longer_name_does_not_hide_a_lost_one(repo: Repo) -> None:
+    """In a file that never parsed as a whole, the old line must be a line of the new text."""
+    broken = "class Store:\n    rate = 1\n\n\nx = = 1\n"
+    repo.write("store.py", broken)
+    repo.write("use.py", "from store import Store\n\n\ndef go():\n    return Store.rate\n")
+    repo.commit()
+    repo.index()
+    repo.write("store.py", broken.replace("rate", "my_rate"))
+    repo.git("add", "-A")
+    with comparing(repo.worktree, ".", parse_range("", True)) as change:
+        assert [one.name for one in find_dangling(change).possible] == ["rate"]
