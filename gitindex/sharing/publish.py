@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing
+from gitindex.base.pattern import compile_later
 from gitindex.base.version import __version__
 from gitindex.base.worktree import Worktree
 from gitindex.git.backend import open_repository
@@ -32,6 +33,8 @@ MAX_TEXT = 1 << 19
 """Longer files are generated or data: their trigrams would fill the server's index."""
 PUBLISH_MS = 300_000
 MAX_LAG_MS = (1 << 31) - 1
+
+_NUL = compile_later(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 Report = Callable[[str, float | None], None]
 
@@ -247,8 +250,8 @@ def _document(key: FactsKey, facts: BlobFacts) -> dict[str, Any]:
 
 
 def _json(value: object) -> str:
-    """Return JSON that PostgreSQL accepts: it stores no NUL."""
-    return json.dumps(value, ensure_ascii=False).replace("\\u0000", "�").replace("\0", "�")
+    """Return JSON that PostgreSQL accepts: it stores no NUL. A text that spells one keeps it."""
+    return _NUL.sub("\\1�", json.dumps(value, ensure_ascii=False))
 
 
 def _text(path: bytes) -> str:

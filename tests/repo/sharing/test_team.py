@@ -273,6 +273,21 @@ def test_search_ranks_definitions_and_takes_filters(
     assert paths("parse absent_word") == []
 
 
+def test_a_text_that_spells_a_nul_is_published(
+    cluster: Cluster, database: str, tmp_path: Path
+) -> None:
+    """Six characters of a program, and a backslash before them: JSON escapes both alike."""
+    repo = Repo(tmp_path / "spelled")
+    repo.init()
+    repo.write("a.py", 'def alpha():\n    return "needle\\u0000", r"\\\\u0000"\n')
+    repo.commit("one")
+    repo.index()
+    join(cluster, database, repo)
+    assert push(repo).outcome == "published"
+    hits = asked_of_team(cluster, database, "ci", team_questions.grep, "needle")
+    assert [hit["text"] for hit in hits] == ['    return "needle\\u0000", r"\\\\u0000"']
+
+
 def test_lines_of_other_repositories_are_found_by_a_pattern(
     cluster: Cluster, database: str, tmp_path: Path
 ) -> None:
