@@ -1,4 +1,4 @@
-"""Markdown as HTML that cannot do anything: no raw HTML, no remote images, links inside the page or https.
+"""Markdown as HTML that cannot do anything: words of raw HTML, no remote images, links inside or https.
 
 The only importer of markdown_it.
 """
@@ -6,7 +6,9 @@ The only importer of markdown_it.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -16,11 +18,12 @@ from gitindex.web.html import Html, element, link, text
 
 MAX_CHARS = 60_000
 _TAGS = "p h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s table thead tbody tr th td"
+_MARKUP = re.compile(r"<!--.*?(?:-->|$)|<(script|style)\b.*?(?:</\1>|$)|<[^>]*>?", re.I | re.S)
 _KNOWN = frozenset(_TAGS.split())
 _LEAVES: dict[str, Callable[[str], str]] = {
     "text": text,
-    "html_inline": text,
-    "html_block": text,
+    "html_inline": lambda _: "",
+    "html_block": lambda content: element("p", words) if (words := _words(content)) else "",
     "fence": lambda content: element("pre", element("code", content)),
     "code_block": lambda content: element("pre", element("code", content)),
     "code_inline": lambda content: element("code", content),
@@ -35,7 +38,7 @@ _LEAVES: dict[str, Callable[[str], str]] = {
 
 def render_markdown(source: str, folder: str = "", at: str = "") -> Html:
     """Render a document of the tree; relative links lead to its files as the page shows them."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     return _Writer(folder, at).write(parser.parse(source[:MAX_CHARS]))
 
 
@@ -80,6 +83,11 @@ class _Writer:
         return (
             link("file", path.lstrip("/"), at=self._at) if parts.path and path[:2] != ".." else ""
         )
+
+
+def _words(markup: str) -> str:
+    """Return what raw HTML says, without its tags; the rest of it is shown to nobody."""
+    return " ".join(unescape(_MARKUP.sub(" ", markup)).split())
 
 
 def _lower(tag: str) -> str:

@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 3101,  # system.py: what eleven modules did with POSIX, in one
-    "cli": 3076,
+    "cli": 3073,
     "edit": 1177,
     "extract": 1783,
     "filestate": 1694,
@@ -36,7 +36,7 @@ LINES = {
     "sharing": 2977,
     "store": 5458,
     "view": 1339,
-    "web": 3844,
+    "web": 3852,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0
