@@ -13,7 +13,8 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.service import check_mutation_gate
-from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.query.names.finder import Finder
+from gitindex.query.references import ReferenceQuery, brief_references, find_references
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
@@ -57,6 +58,41 @@ def places(repo: Repo, name: str, how: TreeChoice = NOW) -> set[tuple[str, int, 
     return found | {
         (r["path"], r["line"], r["why"]) for r in answer["possible"] if r["why"] != "string"
     }
+
+
+def test_a_list_is_cut_only_beyond_its_limit(still: Repo) -> None:
+    whole = ask(still, "pkg.core.build")
+    total = len(whole["references"])
+    assert (whole["totalReferences"], whole["truncated"], total) == (total, False, 6)
+    for limit, cut in ((total + 1, False), (total, False), (total - 1, True)):
+        part = ask(still, "pkg.core.build", limit=limit)
+        assert (part["truncated"], part["totalReferences"]) == (cut, total)
+        assert part["references"] == whole["references"][:limit]
+    assert [(row["line"], row["endLine"]) for row in whole["definitions"]] == [(4, 5)]
+
+
+def test_a_brief_answer_lists_uses_only_and_its_proof_is_that_of_the_long_one(still: Repo) -> None:
+    whole = ask(still, "pkg.core.build")
+    uses = [row for row in whole["references"] if row["role"] == "reference"]
+    with open_tree(still.worktree, ".") as view:
+        brief = brief_references(Finder(view, None), "pkg.core.build", 10)
+        one = brief_references(Finder(view, None), "pkg.core.build", 1)
+    assert [(row["path"], row["line"]) for row in brief.rows] == [
+        (row["path"], row["line"]) for row in uses
+    ]
+    assert len(one.rows) == 1
+    assert (brief.complete, brief.possible) == (whole["complete"], len(whole["possible"]))
+
+
+def test_a_function_that_goes_somewhere_as_a_value_is_counted(repo: Repo) -> None:
+    repo.index_files(
+        {
+            "a.py": "def task():\n    pass\n\n\nclass Kind:\n    pass\n",
+            "b.py": "from a import Kind, task\n\nrun = [task, Kind]\ntask()\n",
+        }
+    )
+    assert ask(repo, "task")["handedOver"] == 1
+    assert "handedOver" not in ask(repo, "Kind")
 
 
 def test_imports_aliases_and_modules_lead_to_a_function(still: Repo) -> None:
