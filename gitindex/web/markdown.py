@@ -24,8 +24,8 @@ _LEAVES: dict[str, Callable[[str], str]] = {
     "text": text,
     "html_inline": lambda _: "",
     "html_block": lambda content: element("p", words) if (words := _words(content)) else "",
-    "fence": lambda content: element("pre", element("code", content)),
-    "code_block": lambda content: element("pre", element("code", content)),
+    "fence": lambda content: element("pre", element("code", content), tabindex=0),  # it scrolls
+    "code_block": lambda content: element("pre", element("code", content), tabindex=0),
     "code_inline": lambda content: element("code", content),
     "image": lambda content: element("em", content),  # nothing is fetched from elsewhere
     "softbreak": lambda _: "\n",
