@@ -25,7 +25,7 @@ LINES = {
     "freshness": 1358,
     "git": 4293,
     "install": 1833,
-    "languages": 8329,
+    "languages": 8306,
     "lsp": 465,
     "maintenance": 1122,
     "mcp": 1242,

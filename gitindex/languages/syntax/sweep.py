@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitindex.base.compiled import LIBRARY
@@ -39,7 +38,7 @@ _NAMES = (NAME, PATH, MARKED, TEXT)
 _IDLE = frozenset({LOCAL, GUARD, *_NAMES})
 """Events that have no effect inside a function's body."""
 
-_INNER = FUNCTIONS | TYPES
+_AROUND = ("function_definition", "class_definition")
 _MARKS = "\"'`:="
 """Quotes, and the characters of symbols and assignments, that surround a name."""
 
@@ -316,59 +315,37 @@ def _split_path(text: str) -> tuple[str, str]:
 
 def _attributes(captures: Captures, definitions: list[CapturedRange]) -> list[CapturedRange]:
     """Return a field for each `self.name = …` in an `__init__`, unless its class has the name."""
-    makers = [scope for scope in definitions if scope.name == "__init__" and _is_method(scope)]
+    makers = {s.start: s for s in definitions if s.name == "__init__" and _is_method(s)}
     if not makers:
         return []
     targets = [node for node in captures.get("flag.patched", ()) if node.text == b"self"]
-    targets.sort(key=_start)
-    taken = {(scope.outer, scope.name) for scope in definitions}
-    inner = _inner_ranges(definitions)
-    fields: list[CapturedRange] = []
-    for maker in makers:
-        first = bisect_left(targets, maker.start, key=_start)
-        last = bisect_left(targets, maker.end, key=_start)
-        for field in _fields(maker, targets[first:last], inner.get(maker, [])):
-            if (field.outer, field.name) not in taken:
-                taken.add((field.outer, field.name))
-                fields.append(field)
-    return fields
-
-
-def _inner_ranges(
-    definitions: list[CapturedRange],
-) -> dict[CapturedRange | None, list[CapturedRange]]:
-    """Return functions and classes by the range around them."""
-    inner: dict[CapturedRange | None, list[CapturedRange]] = {}
+    targets.sort(key=lambda node: -node.start_byte)  # of two with one name, the first counts
+    fields = filter(None, (_field(makers, node) for node in targets))
+    named = {(field.outer, field.name): field for field in fields}
     for scope in definitions:
-        if scope.kind in _INNER:
-            inner.setdefault(scope.outer, []).append(scope)
-    return inner
+        named.pop((scope.outer, scope.name), None)
+    return list(named.values())
 
 
-def _start(node: Node) -> int:
-    return node.start_byte
-
-
-def _fields(
-    maker: CapturedRange, targets: list[Node], inner: list[CapturedRange]
-) -> Iterator[CapturedRange]:
-    """Yield what a method assigns to its object, without the functions and classes in it."""
-    for node in targets:
-        at = node.start_byte
-        field = None if any(s.start <= at < s.end for s in inner) else _field(maker, node)
-        if field is not None:
-            yield field
+def _function_around(node: Node | None) -> int:
+    """Return the start of the function or class around a node; -1 if there is none."""
+    while node is not None and node.type not in _AROUND:
+        node = node.parent
+    return node.start_byte if node is not None else -1
 
 
 def _is_method(scope: CapturedRange) -> bool:
     return scope.outer is not None and scope.outer.kind in TYPES
 
 
-def _field(maker: CapturedRange, node: Node) -> CapturedRange | None:
+def _field(makers: dict[int, CapturedRange], node: Node) -> CapturedRange | None:
     """Return the field that `self.name: type = …` at a node makes; its range ends before the value."""
-    access = node.parent
+    at = node.start_byte
+    inside = any(maker.start < at < maker.end for maker in makers.values())
+    maker = makers.get(_function_around(node)) if inside else None
+    access = node.parent if maker is not None else None
     name = access.child_by_field_name("attribute") if access is not None else None
-    if access is None or name is None:
+    if access is None or name is None or maker is None:
         return None
     annotation = access.parent.child_by_field_name("type") if access.parent is not None else None
     end = (annotation or access).end_byte
