@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitindex.base.path_kind import is_test
+from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import Assumption, FactsStatus
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.absence import Partition, partition
@@ -96,11 +96,21 @@ def _candidates(view: TreeView, query: DeadQuery, finder: Finder) -> list[Defini
     paths: dict[str, set[str]] = {}
     for raw, name in view.rows(_SYMBOLS):
         path = os.fsdecode(raw)
-        if 0 < rare[name] <= MAX_FILES and _is_below(path, query.below) and not is_test(path):
+        if (
+            0 < rare[name] <= MAX_FILES
+            and _is_below(path, query.below)
+            and not _is_run_unnamed(path)
+        ):
             paths.setdefault(path, set()).add(name)
     finder.project.load(paths)
     sources = filter(None, map(finder.project.source, sorted(paths)))
     return [d for s in sources for d in s.symbols if d.name in paths[s.path] and d.kind in _KINDS]
+
+
+def _is_run_unnamed(path: str) -> bool:
+    """Return whether runners find the definitions of a file by convention, or readers copy them."""
+    kinds = file_kinds(path)
+    return kinds.test or kinds.benchmark or kinds.example or kinds.docs
 
 
 def _may_be_dead(finder: Finder, definition: Definition, query: DeadQuery) -> bool:

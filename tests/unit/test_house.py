@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1122,
     "mcp": 1242,
     "questions": 4841,
-    "query": 19244,
+    "query": 19254,
     "refresh": 3912,
     "semantic": 2670,
     "sharing": 2977,

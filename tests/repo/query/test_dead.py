@@ -119,3 +119,12 @@ def test_a_module_that_reaches_its_own_names_at_run_time_proves_nothing(repo: Re
     late = "def __getattr__(name):\n    return globals()[f'_{name}']\n"
     repo.index_files({"pkg/http.py": f"def _parse():\n    return 1\n\n\n{late}"})
     assert found(repo) == {}
+
+
+def test_what_a_runner_finds_by_convention_is_not_dead(repo: Repo) -> None:
+    """asv runs `Time…` of benchmarks; examples are there to be copied."""
+    text = "class TimeAll:\n    def time_one(self):\n        return 1\n"
+    repo.index_files(
+        {"benchmarks/versions.py": text, "examples/one.py": "def run_it():\n    pass\n"}
+    )
+    assert found(repo, "--public") == {}
