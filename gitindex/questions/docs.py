@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Aside, warnings
@@ -28,11 +29,16 @@ def ask(here: Here, params: Params) -> Any:
     query = documents.DocumentQuery(
         params["query"], filters, params["limit"], pairs, params["regex"]
     )
-    if here.agent:
-        with here.tree() as view:
-            answer = documents.search_documents(view, query)
-    else:
-        answer = documents.find_documents(here.worktree, here.path, query, here.choice)
+    try:
+        if here.agent:
+            with here.tree() as view:
+                answer = documents.search_documents(view, query)
+        else:
+            answer = documents.find_documents(here.worktree, here.path, query, here.choice)
+    except GitIndexError as error:
+        if params["regex"] and error.message.startswith("not a regular expression"):
+            error.hint = "without `regex` its words are looked for"
+        raise
     if not answer["results"] and _is_regex(params):
         message = "nothing has these words; the query reads as a regular expression"
         how = "`regex: true`" if here.agent else "--regex"

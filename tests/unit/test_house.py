@@ -29,7 +29,7 @@ LINES = {
     "lsp": 465,
     "maintenance": 1122,
     "mcp": 1242,
-    "questions": 4841,
+    "questions": 4847,
     "query": 19254,
     "refresh": 3912,
     "semantic": 2670,
