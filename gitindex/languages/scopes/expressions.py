@@ -179,7 +179,7 @@ _ALTERNATIVES = frozenset({"union_type", "binary_operator", "tuple"})
 """Types of which a value has one; a tuple of classes is what `except` names."""
 _NO_MEMBERS = frozenset(
     {
-        *("none", "literal_type", "function_type", "object_type", "template_literal_type"),
+        *("none", "literal_type", "object_type", "template_literal_type"),
         *("predefined_type", "constructor_type"),
     }
 )
@@ -209,6 +209,15 @@ def _union(node: Node, inner: list[Node], depth: int) -> Row:
 
 def _memberless(node: Node, _inner: list[Node], _depth: int) -> Row:
     return [node.start_byte, _MEMBERLESS_WORDS.get(node.text or b"", MEMBERLESS), ""]
+
+
+def _function(node: Node, inner: list[Node], depth: int) -> Row:
+    """Return a function, which has no members of ours, with the types of its parameters."""
+    listed = [c for c in inner if c.type == "formal_parameters"]
+    parameters = listed[0].named_children if listed else []
+    names = [(p.child_by_field_name("pattern"), p.child_by_field_name("type")) for p in parameters]
+    types = [kind or name for name, kind in names if name is not None and name.type != "this"]
+    return [node.start_byte, MEMBERLESS, "", *(read_annotation(one, depth + 1) for one in types)]
 
 
 def _array(node: Node, inner: list[Node], depth: int) -> Row:
@@ -254,6 +263,7 @@ _ANNOTATIONS: dict[str, Callable[[Node, list[Node], int], Row]] = {
     **dict.fromkeys(_NO_MEMBERS, _memberless),
     **dict.fromkeys(_GENERIC, _generic),
     "array_type": _array,
+    "function_type": _function,
     "string": _quoted,
 }
 

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gitindex.languages.scopes.packed import ScopesReader, plain_links, read_links
+from gitindex.languages.scopes.packed import ScopesReader, read_links
 
 WHOLE, EACH, EITHER = -1, -2, -3
 """What of a value a name takes: all of it, each element, the first of alternatives; or the n-th item."""
+GIVEN, MOST_GIVEN = -16, 16
+"""At most GIVEN: what a function passes to a callback, by the numbers of the argument and the parameter."""
 
 
 LITERAL = '"'
@@ -124,7 +126,8 @@ class FileFlow:
 KINDS_AT = b"kinds:"
 """Start of the request for the kinds of some offsets, which follow as JSON."""
 
-MODELLED = frozenset({"python", "javascript", "typescript", "tsx", "go", "java"})
+ECMA = frozenset({"javascript", "typescript", "tsx"})
+MODELLED = ECMA | {"python", "go", "java"}
 """Languages with fully modelled scopes: there a local binding excludes other meanings of a name."""
 
 TYPED = frozenset({"csharp", "kotlin", "rust", "cpp", "c", "swift", "scala", "dart", "php"})
@@ -340,12 +343,9 @@ class FileScopes:
     def _bound(self, value: tuple[int, int], at: int, *row: int) -> Bound:
         """Return how a name at an offset gets its value, from the numbers of its row."""
         pick, chain, kind, far = row
-        links = (
-            plain_links(self.data[slice(*value)]) if chain < 0 else read_links(self._chains[chain])
-        )
         declared = to_type(self._types[kind], at + far) if kind else None
         either, pick = pick == EITHER, WHOLE if pick == EITHER else pick
-        return Bound(self._text(value), pick, to_parts(links), declared, either)
+        return Bound(self._text(value), pick, self._chain(chain), declared, either)
 
     @property
     def names(self) -> dict[str, list[Declaration]]:
@@ -460,11 +460,7 @@ class FileScopes:
         An empty chain is an object that the tree does not name.
         """
         number = self._receivers.get(offset)
-        if number is None:
-            return None
-        if number >= 0:
-            return self._chain(number)
-        return to_parts(plain_links(self.data[offset - 1 + number : offset - 1]))
+        return self._chain(number) if number is not None else None
 
     def given(self, offset: int) -> tuple[Part, ...]:
         """Return the chain that is called with the keyword argument of Python at an offset."""
@@ -495,6 +491,12 @@ class FileScopes:
             (self._text((at, at + size)), kind == "rest" or at < last)
             for at, size, kind in self._parameters.get(scope, ())
         ]
+
+    def parameter_types(self, scope: int) -> list[DeclaredType | None]:
+        """Return the declared types of the parameters of the function of a scope."""
+        listed = self._parameters.get(scope, ())
+        bounds = (self.bound_at(self._text((at, at + size)), at) for at, size, _ in listed)
+        return [bound.type if bound is not None else None for bound in bounds]
 
     @cached_property
     def _parameters(self) -> dict[int, list[tuple[int, int, str]]]:

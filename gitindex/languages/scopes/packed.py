@@ -13,8 +13,6 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from gitindex.base.pattern import compile_later
-
 _WIDTHS = (
     ("B", 0, 1 << 8),
     ("H", 0, 1 << 16),
@@ -26,15 +24,8 @@ _ABSENT = "0"
 _SWAPPED = sys.byteorder == "big"
 _NEXT, _CALLED = "\x1f", "\x1e"
 """In a chain: before the next link, and before what a call loads."""
-_DOT = ord(".")
 _COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
-_PLAIN = compile_later(rb"([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){0,11})(\()?")
-"""A dotted name, and the start of a call of it."""
-_NO_NAMES = frozenset(
-    b"True False None true false null undefined nil iota import new class int void".split()
-)
-"""Words that a grammar does not read as a name."""
 KNOWN_WORDS = (
     *("var", "param", "rest", "function", "class", "import", "type", "typeparam", "enum", "own"),
     *("member", "pattern", "hoisted", "comment", "string", "docstring", "dynamic", "exported"),
@@ -49,31 +40,13 @@ Link = tuple[str, bool, str]
 class ScopesWriter:
     """Collects columns in a fixed order, and tables of what occurs often."""
 
-    def __init__(self, text: bytes) -> None:
-        self._text = text
+    def __init__(self) -> None:
         self._chains: dict[str, int] = {"": 0}
         self._types: dict[str, int] = {"null": 0}
         self._words = {word: number for number, word in enumerate(KNOWN_WORDS)}
         self._codes: list[str] = []
         self._counts: list[int] = []
         self._data: list[bytes] = []
-
-    def receiver(self, start: int, end: int, of: int) -> int:
-        """Return the size of a dotted name before a member, negative; 0 if it is anything else."""
-        found = _PLAIN.fullmatch(self._text, start, end) if end + 1 == of else None
-        if found is None or found[2] or self._text[end] != _DOT:
-            return 0
-        return start - end if _NO_NAMES.isdisjoint(found[1].split(b".")) else 0
-
-    def value(self, parts: list[list[Any]] | None, span: tuple[int, int]) -> int:
-        """Return the number of the chain of a value; -1 where its text says the same."""
-        if (
-            parts
-            and span[1]
-            and plain_links(self._text[span[0] : span[1]]) == list(map(tuple, parts))
-        ):
-            return -1
-        return self.chain(parts)
 
     def chain(self, parts: Iterable[Sequence[Any]] | None) -> int:
         """Return the number of a chain; 0 for none, and for one that cannot be written."""
@@ -176,15 +149,6 @@ def read_links(chain: str) -> list[Link]:
     """Return the links of a written chain: name, is it called, what it loads; empty for none."""
     cut = (link.partition(_CALLED) for link in chain.split(_NEXT)) if chain else ()
     return [(name, bool(called), load) for name, called, load in cut]
-
-
-def plain_links(text: bytes) -> list[Link]:
-    """Return the links of a dotted name, or of a call of one; empty for any other text."""
-    found = _PLAIN.match(text)
-    if found is None or not (found[2] or found.end() == len(text)):
-        return []
-    *front, last = found[1].decode().split(".")
-    return [*((name, False, "") for name in front), (last, bool(found[2]), "")]
 
 
 def _relative(row: list[Any], base: int) -> list[Any]:

@@ -27,10 +27,13 @@ from gitindex.languages.scopes.model import (
     BLOCK,
     COMPREHENSION,
     EACH,
+    ECMA,
     EITHER,
     FUNCTION,
+    GIVEN,
     KINDS,
     MARKS,
+    MOST_GIVEN,
     NOMINAL,
     OFFSETS,
     OUTER,
@@ -180,7 +183,7 @@ def _pack(seen: _SortedMatches, broken: bool) -> bytes:
     out = reading.out
     out.add_rows(((start, end - start, kind) for start, end, kind, *_ in reading.ranges[1:]), 3)
     out.add_rows((reading.names[key] for key in sorted(reading.names)), 11)
-    out.add_rows(((at, _receiver(out, receivers[at], at)) for at in sorted(receivers)), 2)
+    out.add_rows(((at, seen.chain(receivers[at])) for at in sorted(receivers)), 2)
     out.add_rows(sorted({row for row in marks["given"] if row[1]}), 2)
     out.add_rows(sorted(marks["taken"]), 2)
     out.add_rows(_apart(nested(seen.quiet), out), 3)
@@ -208,11 +211,6 @@ def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
 
 
 _FIRST = itemgetter(0)
-
-
-def _receiver(out: ScopesWriter, node: Node, of: int) -> int:
-    """Return the number of the chain before a member; a dotted name is its negative size."""
-    return out.receiver(node.start_byte, node.end_byte, of) or out.chain(read_parts(node))
 
 
 def _apart(quiet: list[tuple[int, int, str]], out: ScopesWriter) -> Iterator[tuple[int, int, int]]:
@@ -438,10 +436,37 @@ def _told(
     span, parts = _NONE, None
     if value is not None:
         span, parts, pick = _value_parts(value, pick, nominal)
-    number = reading.out.value(parts, span if pick == WHOLE else _NONE)
+    elif kind is None and reading.language in ECMA:
+        parts, pick = _given_parts(name)
+    number = reading.out.chain(parts)
     far = int(kind[0]) - name.start_byte if kind else 0
     known = ("type" in captures) + (span[1] > 0)
     return span, (pick, number, reading.out.type(kind), far), known
+
+
+def _given_parts(name: Node) -> tuple[list[Any] | None, int]:
+    """Return the chain that is called with a callback that has a parameter, and which it is."""
+    function, at = _callback_of(name)
+    arguments = function.parent if function is not None and function.type in _CALLBACKS else None
+    call = arguments.parent if arguments is not None and arguments.type == "arguments" else None
+    if function is None or arguments is None or call is None:
+        return None, WHOLE
+    number = arguments.named_children.index(function)
+    called = call.child_by_field_name("function") or call.child_by_field_name("constructor")
+    parts = read_parts(called) if called is not None and max(at, number) < MOST_GIVEN else None
+    return parts, GIVEN - MOST_GIVEN * number - at if parts else WHOLE
+
+
+def _callback_of(name: Node) -> tuple[Node | None, int]:
+    """Return the node whose parameter a name may be, and the number of the parameter."""
+    own = name.parent if name.parent and name.parent.type == "required_parameter" else name
+    listed = own.parent
+    if listed is not None and listed.type == "formal_parameters":
+        return listed.parent, listed.named_children.index(own)
+    return listed, 0
+
+
+_CALLBACKS = frozenset({"arrow_function", "function_expression"})
 
 
 def _field(seen: _SortedMatches, captures: Captures) -> None:
@@ -542,7 +567,7 @@ class ScopeReading:
     def __init__(self, text: bytes, language: str) -> None:
         self.language = language
         self.size = len(text)
-        self.out = ScopesWriter(text)
+        self.out = ScopesWriter()
         self.ranges: list[list[int]] = []
         self.names: dict[tuple[int, int], tuple[int, ...]] = {}
         self._known: dict[tuple[int, int], int] = {}  # how much of each was told: a type, a value

@@ -22,6 +22,8 @@ MAX_CANDIDATES = 400
 
 _STRUCTURAL = frozenset({"go", "typescript", "tsx", "rust"})
 """Languages where a type implements an interface by its members; Rust facts omit which trait."""
+_HIDING = frozenset({"java", "csharp", "c", "cpp"})
+"""Languages where a field of a subclass is another one: the declared type decides."""
 _CONTRACTS = frozenset({"interface", "trait", "protocol", "type"})
 _DATA = frozenset({"json", "yaml", "toml", "hcl", "css", "html", "sql", "markdown"})
 """Languages whose keys any other language may name."""
@@ -67,6 +69,8 @@ class Dispatch:
         home = self._classes.class_of(target)
         if home is None:
             return Kin({}, True, target.kind == "method")  # a class without a name
+        if self._is_hiding(target):
+            return Kin({}, True)
         others = [d for d in self._project.definitions(target.name) if self._may_relate(target, d)]
         if len(others) > MAX_CANDIDATES:
             return Kin({}, False, True)
@@ -77,6 +81,10 @@ class Dispatch:
         found = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
         above = self._classes.ancestors(home)[0]
         return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
+
+    def _is_hiding(self, target: Definition) -> bool:
+        source = self._project.source(target.path) if target.kind == "field" else None
+        return source is not None and source.language in _HIDING
 
     def _owners(self, members: list[Definition], home: Definition) -> dict[Definition, Definition]:
         """Return the classes of some members, but for one."""
@@ -259,9 +267,6 @@ _TEST_NAMES = {
     "go": ("Test", "Benchmark", "Example", "Fuzz"),
     "python": ("test", "Test", "pytest_"),
 }
-_BEFORE_NAME = compile_later(rb"(?:\b(?:async|function)\b|[\s*])+\Z")
-
-_EXPRESSION = compile_later(rb"(?:[(,=:\[?&|!>]|\b(?:return|yield|await|new))\Z")
 
 
 def reason_used_unnamed(project: Project, definition: Definition) -> str:
@@ -296,12 +301,10 @@ def is_registered(project: Project, definition: Definition) -> bool:
 
 def _is_value(project: Project, definition: Definition) -> bool:
     """Return whether `function name` is an expression, as in `use(function name () {})`."""
-    data = project.text(definition.path)
-    start = project.starts(definition.path)[definition.line] + definition.column
-    keyword = _BEFORE_NAME.search(data, max(0, start - 200), start)
-    if keyword is None or b"function" not in keyword.group():
-        return False
-    return _EXPRESSION.search(data, max(0, keyword.start() - 10), keyword.start()) is not None
+    scopes = project.scopes(definition.path)
+    at = project.offset(definition.path, definition.line, definition.column)
+    named = scopes.declared(definition.name) if scopes is not None else ()
+    return any(d.offset == at and d.kind == "own" for d in named)
 
 
 _FIXTURE = compile_later(r"@[\w.]*\bfixture\b(\(.*?\))?", re.DOTALL)

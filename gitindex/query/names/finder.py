@@ -31,7 +31,7 @@ from gitindex.query.names.model import (
     State,
     make_site,
 )
-from gitindex.query.names.modules import default_names, locals_of
+from gitindex.query.names.modules import locals_of
 from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
 from gitindex.query.names.semantic import KnownReferences, current_paths
@@ -185,14 +185,14 @@ class Finder:
         """Bind the places of the targets' names and aliases; True if there are too many aliases."""
         targets = wanted.targets.values()
         own = list(dict.fromkeys(d.name for d in targets))
-        names = own + default_names(self.binder.names.modules, targets, own)[:MAX_ALIASES]
+        names, homes = list(own), {d.path for d in targets}
         cut = False
         for name in names:  # grows during the loop
             via = "" if name in own else name
             for source, places in self.occurrences(name, within):
                 for place in places:
                     self._bind_one(source, place, via, wanted, known, bound)
-                aliases = self._aliases(source, name) if wanted.is_family(source) else []
+                aliases = self._aliases(source, name, homes) if wanted.is_family(source) else []
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
                 cut = cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
@@ -499,22 +499,28 @@ class Finder:
                     return make_site(source, place._replace(use=Use.IMPORT), Tier.IMPORT, hit)
         return None
 
-    def _aliases(self, source: FileNames, name: str) -> list[str]:
+    def _aliases(self, source: FileNames, name: str, homes: set[str]) -> list[str]:
         """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
         found = [local for there, local in pairs if there == name and local not in (name, "*")]
-        return found + self._exported_as(source, name, found) if source.language in ECMA else found
+        if source.language not in ECMA:
+            return found
+        passed_on = name in source.bindings or source.path in homes
+        outs = ["default"] if "default" in found else []
+        return found + self._exported_as(source, name, outs, passed_on)
 
-    def _exported_as(self, source: FileNames, name: str, local: list[str]) -> list[str]:
+    def _exported_as(
+        self, source: FileNames, name: str, outs: list[str], passed_on: bool
+    ) -> list[str]:
         """Return the names that a module of ECMAScript exports a name under, and its importers use."""
-        outs = ["default"] if "default" in local else []
         renamed = {}
         if source.named(name) or name in source.bindings:
             renamed = self.binder.names.modules.renamed(source)
         exported = [out for out, inner in renamed.items() if inner == name != out]
-        whole = [out for out in exported if out in _WHOLE and name in source.bindings]
+        whole = [out for out in exported if out in _WHOLE and passed_on]
         found = [out for out in exported if out not in _WHOLE]
         for out in dict.fromkeys((*outs, *whole)):
+            found += [out] * (out == "default")
             found += locals_of(self.project, source.path, out)
         return found
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gitindex.base.vocabulary import Layer, OccurrenceClass, Tier, Why
 from gitindex.languages.facts import Import, Occurrence
+from gitindex.languages.scopes.model import ECMA as ECMA
 from gitindex.languages.scopes.model import Bound
 from gitindex.languages.syntax.kinds import SPACES, TYPES
 from gitindex.languages.syntax.source import line_starts, read_source
@@ -151,7 +152,6 @@ def place_of(definition: Definition) -> tuple[bytes, int, int]:
     return os.fsencode(definition.path), definition.line, definition.column
 
 
-ECMA = frozenset({"javascript", "typescript", "tsx"})
 STRICT = ECMA | {"python"}
 """Languages where a name of another file is visible only through an import."""
 

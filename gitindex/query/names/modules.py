@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gitindex.languages.facts import Import
@@ -383,23 +383,6 @@ class Includes:
             lines.setdefault(name.rpartition("/")[2], {})[name] = users
         notes["includes"] = lines
         return lines
-
-
-def default_names(modules: Modules, targets: Iterable[Definition], names: list[str]) -> list[str]:
-    """Return the names that importers give to a module's default export."""
-    project, found = modules.project, list[str]()
-    for target in targets:
-        source = project.source(target.path)
-        if source is None or source.language not in ECMA:
-            continue
-        renamed = modules.renamed(source)
-        for out in ("default", EXPORTED_WHOLE):
-            if renamed.get(out) == target.name:
-                found += [
-                    *([out] if out == "default" else []),
-                    *locals_of(project, target.path, out),
-                ]
-    return [name for name in dict.fromkeys(found) if name not in names]
 
 
 def locals_of(project: Project, path: str, out: str) -> list[str]:

@@ -96,6 +96,9 @@ deque Deque tuple Tuple Array Type ReadonlyArray AsyncIterator AsyncGenerator As
 OF_EACH = frozenset(_EACH_NAMES.split())
 """Collections: the type argument is the type of an element."""
 
+PASSING_EACH = frozenset({"map", "forEach", "filter", "some", "every", "find", "flatMap"})
+"""Methods of collections that pass an element to a callback."""
+
 _PLAIN_NAMES = """
 str int float bool bytes dict list set tuple complex string number boolean void never symbol bigint Array
 Map Set Record Promise Date RegExp Error open len sorted range print repr frozenset bytearray Object JSON

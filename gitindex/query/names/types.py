@@ -9,9 +9,11 @@ from gitindex.languages.scopes.model import (
     CLASS,
     EACH,
     EXPORTED_WHOLE,
+    GIVEN,
     LISTED,
     LITERAL,
     MEMBERLESS,
+    MOST_GIVEN,
     NOMINAL,
     SCOPED,
     TYPED,
@@ -49,7 +51,7 @@ from gitindex.query.names.model import (
     of_space,
     one_of,
 )
-from gitindex.query.names.names import OF_EACH, PLAIN, WRAPPERS, Names
+from gitindex.query.names.names import OF_EACH, PASSING_EACH, PLAIN, WRAPPERS, Names
 from gitindex.query.names.project import Project
 
 _ROOTS = ("object", "Protocol", "Generic")
@@ -152,13 +154,14 @@ class Classes:
 
     def parameters(self, scopes: FileScopes, function: Definition) -> list[tuple[str, bool]]:
         """Return the parameters of a function; is one given by position only?"""
-        return scopes.parameters(scopes.scope_at(self._at(function)))
+        return scopes.parameters(scopes.scope_at(self.at(function)))
 
-    def _at(self, definition: Definition) -> int:
+    def at(self, definition: Definition) -> int:
+        """Return the offset of the name of a definition."""
         return self._project.offset(definition.path, definition.line, definition.column)
 
     def _decorators(self, scopes: FileScopes, definition: Definition) -> list[str]:
-        return scopes.decorators.get(self._at(definition), [])
+        return scopes.decorators.get(self.at(definition), [])
 
     def members(
         self, definition: Definition, name: str, above: bool, depth: int = 0
@@ -240,7 +243,7 @@ class Classes:
         if source.language not in SCOPED:
             return ()
         scopes = self._project.scopes(source.path)
-        return scopes.bases.get(self._at(definition), ()) if scopes is not None else [None]
+        return scopes.bases.get(self.at(definition), ()) if scopes is not None else [None]
 
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
@@ -528,6 +531,8 @@ class Types:
                 inner = place.deeper()
                 if bound.pick == WHOLE:
                     value = self.chain(bound.parts, inner)
+                elif bound.pick <= GIVEN:
+                    value = self._given(bound.parts, inner, GIVEN - bound.pick)
                 else:
                     value = self._part(bound.parts, inner, bound.pick)
                 sure = bound.type is None and not bound.either
@@ -535,6 +540,34 @@ class Types:
             return value
         finally:
             self._busy.discard(key)
+
+    def _given(self, parts: Sequence[Part], place: ExpressionPlace, which: int) -> Value:
+        """Return what a function passes to a callback: by its declared type, or each element."""
+        *front, last = parts
+        if front and not which and last.name in PASSING_EACH:
+            found = self._part(front, place)
+            if found.kind is not ValueKind.UNKNOWN:
+                return found
+        number, at = divmod(which, MOST_GIVEN)
+        for one in self._functions(self.chain(parts, place)):
+            home, scopes = self.project.source(one.path), self.project.scopes(one.path)
+            if home is None or scopes is None:
+                break
+            types = scopes.parameter_types(scopes.scope_at(self.classes.at(one)))[number:]
+            inner = types[0].target().inner[at:] if types and types[0] is not None else ()
+            beside = self.classes.beside(home, one, one.ordinal, place.depth + 1)
+            return self.typed(inner[0], beside) if inner else NOT_KNOWN
+        return NOT_KNOWN
+
+    def _functions(self, value: Value) -> list[Definition]:
+        """Return the function that a call of a value runs: of a class of ECMAScript its constructor."""
+        owner = value.definition
+        home = self.project.source(owner.path) if owner is not None else None
+        if owner is None or home is None:
+            return []
+        if value.kind is ValueKind.TYPE:
+            return home.children(owner.ordinal, "constructor")[:1]
+        return [owner] if value.kind is ValueKind.FUNCTION else []
 
     def _call(self, value: Value, place: ExpressionPlace) -> Value:
         if value.module is not None and place.source.language in ECMA:  # CommonJS, as a whole

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitindex.languages.scopes.model import FileScopes, Part
-from gitindex.languages.scopes.packed import ScopesReader, ScopesWriter, plain_links, read_links
+from gitindex.languages.scopes.packed import ScopesReader, ScopesWriter, read_links
 from gitindex.languages.syntax.extract import extract_facts
 
 PYTHON = b"""import os, sys as system
@@ -49,23 +48,6 @@ def test_what_is_read_is_what_was_written() -> None:
     assert [d.kind for d in scopes.declared("system")] == ["import"]
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (b"a", [("a", False, "")]),
-        (b"a.b.c", [("a", False, ""), ("b", False, ""), ("c", False, "")]),
-        (b"a.b(c.d)", [("a", False, ""), ("b", True, "")]),
-        (b"a + b", []),
-        (b"a.b[0]", []),
-        (b"1.a", []),
-        (b"", []),
-        (b".".join([b"a"] * 13), []),
-    ],
-)
-def test_links_of_a_plain_text(text: bytes, wanted: list[object]) -> None:
-    assert plain_links(text) == wanted
-
-
 _NAMES = st.text(
     st.characters(exclude_characters="\x1e\x1f", exclude_categories=["Cs"]), min_size=1
 )
@@ -73,7 +55,7 @@ _NAMES = st.text(
 
 @given(st.lists(st.tuples(_NAMES, st.booleans(), st.just("")), max_size=6))
 def test_a_chain_is_read_as_it_was_written(parts: list[tuple[str, bool, str]]) -> None:
-    out = ScopesWriter(b"")
+    out = ScopesWriter()
     number = out.chain(parts)
     told = ScopesReader(out.finish(), 0)
     assert read_links(told.chains[number]) == parts
@@ -84,7 +66,7 @@ _NUMBERS = st.integers(-(1 << 31), (1 << 31) - 1)
 
 @given(st.lists(st.tuples(st.integers(0, 1 << 20), _NUMBERS, st.integers(0, 300)), max_size=30))
 def test_rows_are_read_as_they_were_written(rows: list[tuple[int, int, int]]) -> None:
-    out = ScopesWriter(b"")
+    out = ScopesWriter()
     out.add_rows(sorted(rows), 3)
     out.add_growing([row[0] for row in sorted(rows)])
     told = ScopesReader(out.finish("more"), 1)

@@ -100,3 +100,23 @@ def test_what_declared_types_do_not_decide_stays_open(repo: Repo, case: str) -> 
     counts = answer["accounted"]
     assert not answer["absent"]
     assert counts["references"] + counts["possible"] + counts["unlikely"]
+
+
+PASSED = (
+    "export class Source {\n  run() {}\n}\nexport class Other {\n  run() {}\n}\n"
+    "export function operate(init: (it: Source, other?: Other) => void) {}\n"
+    "export class Kept { constructor(init?: (this: Kept, it: Source) => void) {} }\n"
+    "operate((it, other) => {\n  it.run();\n  other.run();\n});\n"
+    "new Kept(function (it) {\n  it.run();\n});\n"
+    "export function all(found: Source[]) {\n  found.forEach((it) => it.run());\n}\n"
+    "declare function open(init: any): void;\nopen((it) => it.run());\n"
+)
+
+
+def test_what_a_function_passes_to_a_callback_has_the_declared_type(repo: Repo) -> None:
+    repo.index_files({"a.ts": PASSED})
+    with open_tree(repo.worktree, ".") as view:
+        answer = find_references(view, ReferenceQuery("a.ts:2", everything=True))
+    assert [row["line"] for row in answer["references"]] == [10, 14, 17]
+    assert [row["line"] for row in answer["unlikely"]] == [11]
+    assert [row["line"] for row in answer["possible"]] == [20]
