@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # where it is set, every process compiles ever
 SECONDS ?= 600
 SEED ?=
 
-.PHONY: index test suite quick unit lint programs pages pictures docs bench torture torture-full release dist tag clean
+.PHONY: index test suite quick unit lint programs pages pictures docs macos bench torture torture-full release dist tag clean
 
 SOURCES := pyproject.toml hatch_build.py $(wildcard native/*)
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
@@ -61,6 +61,9 @@ test: programs  ## everything CI runs: lint, and all tests beside it
 
 suite: $(VENV)/.installed
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 -rs
+
+macos: $(VENV)/.installed  ## rings of tests without /proc, with bash as sh (as root)
+	$(BIN)/python -m tests.macos bash
 
 bench: $(VENV)/.installed  ## the benchmark table, and docs/benchmarks.md from it
 	$(BIN)/python -m bench --save

@@ -200,7 +200,7 @@ def _ask_for_leaks(url: str, names: list[str]) -> int:
 
 def _regex(server: Server, words: str) -> object:
     """Lines with one of two names before a bracket, a blank or a dot."""
-    one, other = (re.escape(word) for word in words.split(" "))
+    one, other = (re.escape(word) for word in words.rsplit(" ", 1))
     pattern = GrepPattern(f"({one}|{other})[ (.]")
     try:
         return team_questions.grep(server, pattern, 50)

@@ -74,6 +74,16 @@ def start_command(
     return subprocess.Popen(command, cwd=cwd, env=env, stdin=fd, stdout=fd, stderr=fd)
 
 
+def _umask() -> int:
+    """Return the mask of this process; where `/proc` does not say it, by setting it twice."""
+    try:
+        return int(Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0], 8)
+    except FileNotFoundError:
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return mask
+
+
 class RunningCommand:
     """A command that was forked; its exit code comes through a socket."""
 
@@ -125,10 +135,10 @@ class _Forks:
     def start(
         self, args: tuple[str, ...], cwd: Path, env: Mapping[str, str], fds: tuple[int, int, int]
     ) -> RunningCommand:
-        told = Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0]
+        mask = f"{_umask():04o}"
         line = socket.socket(socket.AF_UNIX)
         line.connect(self._address)
-        request = json.dumps([args, str(cwd), dict(env), told, forking_process()]).encode(
+        request = json.dumps([args, str(cwd), dict(env), mask, forking_process()]).encode(
             "utf-8", "surrogatepass"
         )
         socket.send_fds(line, [len(request).to_bytes(8, "big")], fds)
