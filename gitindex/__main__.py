@@ -15,13 +15,27 @@ if TYPE_CHECKING:
 
 def run() -> NoReturn:
     """Run the command and exit without freeing memory, which takes longer than git's own work."""
-    code = main()
+    code = _handed_over()
+    if code is None:
+        code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (AttributeError, OSError):
             continue  # closed, or reported already
     os._exit(code)
+
+
+def _handed_over() -> int | None:
+    """Return the exit code of a resident process that ran the command; None if none did."""
+    if sys.argv[1:2] in ([], ["hook"], ["--version"]):
+        return None
+    from gitindex.cli.resident import hand_over
+
+    try:
+        return hand_over(sys.argv)
+    except KeyboardInterrupt:
+        return 130
 
 
 def main() -> int:

@@ -271,3 +271,21 @@ def _c_library() -> CDLL | None:
         return CDLL(None, use_errno=True)
     except (ImportError, OSError):
         return None
+
+
+def user_of_peer(connection: int) -> int | None:
+    """The user at the other end of a local socket; None where the system does not tell."""
+    from _socket import SOL_SOCKET, socket
+
+    try:
+        from _socket import SO_PEERCRED
+    except ImportError:
+        return None  # not Linux: the folder of the socket is private
+    other = socket(fileno=os.dup(connection))
+    return int.from_bytes(other.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], "little")
+
+
+def end_when_closed(connection: int) -> None:
+    """End this process by a signal as soon as the other end of a socket is closed."""
+    fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)

@@ -123,6 +123,8 @@ web | verbs.agents:show_page nojson
     --port | port integer 0..65535 | Port on loopback; 0: any free one.
     --no-open | no_open flag | Print the link, and open no browser.
     --export | folder <DIR> | Write a static snapshot of map, symbols and health.
+resident | resident:start nojson
+  Keep gitindex loaded for this repository: questions answer sooner. Ends after five idle minutes.
 agents-md | verbs.agents:agents_md norepo nojson
   Print a short section for AGENTS.md or CLAUDE.md.
 export | verbs.export:write_export prints

@@ -87,6 +87,7 @@ SETTINGS = (
     ),
     Setting("submodules", "false", "true: submodules that a git template opted in are indexed"),
     Setting("strict", "false", "true: no answer while a job runs, as with --strict"),
+    Setting("resident", "use", "off: no command uses or starts a resident process"),
     Setting("mcp.write", "false", "true: agents may apply renames (your own config only)"),
     Setting("pack.dest", "", "where packs are pushed to and pulled from (your own config only)"),
     Setting("pack.key", "", "the SSH key that signs packs (your own config only)"),

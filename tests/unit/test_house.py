@@ -17,8 +17,8 @@ PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 3101,  # system.py: what eleven modules did with POSIX, in one
-    "cli": 3073,
+    "base": 3176,  # what a resident process needs of POSIX
+    "cli": 3206,  # resident.py: hands questions over
     "edit": 1177,
     "extract": 1783,
     "filestate": 1694,
