@@ -5,15 +5,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
+from gitindex.base.pattern import compile_later
 from gitindex.languages.syntax.kinds import TYPES
+from gitindex.query.names.expressions import read_chain
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.model import Definition
+from gitindex.query.names.model import Definition, ExpressionPlace, FileNames, enclosing
 from gitindex.query.names.project import Project
 from gitindex.query.names.texts import look
 
 MAX_CUTS = 4
 """Places where a name is taken apart, to look for its parts."""
 _ENCODERS = ("json", "xml", "gob", "yaml", "toml", "template", "reflect", "mapstructure")
+_LISTING = ("vars", "dir", "__dict__")
+_LISTED = compile_later(r"\b(?:vars|dir)\(\s*([\w.]+)\s*\)|([\w.]+)\.__dict__")
 _QUOTES = (b'"', b"'")
 _NAMES = ("__name__", "__qualname__")
 
@@ -24,6 +28,7 @@ def built_names(finder: Finder, family: list[Definition]) -> Iterator[tuple[str,
     yield from _parts(finder.project, family[0])
     yield from _other_spellings(finder.project, family[0])
     yield from _encoded(finder, family)
+    yield from _listings(finder, family)
 
 
 def _parts(project: Project, target: Definition) -> Iterator[tuple[str, str]]:
@@ -92,3 +97,53 @@ def _built(finder: Finder, target: Definition) -> Iterator[tuple[str, str]]:
     ):
         for found in project.definitions(longer)[:1]:
             yield f"{found.path}:{found.line + 1}", f"{longer} may be found by the class's name"
+
+
+def _listings(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, str]]:
+    """Yield places that list the names of a module that offers the symbol: `vars(m)`, `m.__dict__`."""
+    project = finder.project
+    around = {d.qualified.rpartition(".")[0].rpartition(".")[2] or _module(d.path) for d in family}
+    for word in _LISTING:
+        for file, places in look(project, word).places.items():
+            source = project.source(file.path)
+            for line in sorted({line for line, _, _ in places} if source is not None else ()):
+                if _lists_any(finder, source, line, around, family):
+                    yield f"{file.path}:{line + 1}", "names of the module are listed there"
+
+
+def _lists_any(
+    finder: Finder,
+    source: FileNames | None,
+    line: int,
+    around: set[str],
+    family: list[Definition],
+) -> bool:
+    """Does a line list the names of a module or class that has the symbol?"""
+    text = finder.project.span(source.path, line, line) if source is not None else ""
+    listed = [one or other for one, other in _LISTED.findall(text)]
+    if any(chain.rpartition(".")[2] in around for chain in listed):
+        return True
+    return any(_offers(finder, source, line, chain, family) for chain in listed)
+
+
+def _offers(
+    finder: Finder, source: FileNames | None, line: int, chain: str, family: list[Definition]
+) -> bool:
+    """Is a chain a module that has the symbol: its own, or one that passes it on?"""
+    parts = read_chain(chain)
+    if not parts or source is None:
+        return False
+    at = finder.project.offset(source.path, line, 0)
+    around = enclosing(source, line)
+    place = ExpressionPlace(source, around.ordinal if around else -1, at)
+    value = finder.binder.types.chain(parts, place)
+    if value.module is None:
+        return False
+    offered = finder.binder.names.modules.exported(value.module.paths, family[0].name)
+    return any(d in family for d in offered.definitions)
+
+
+def _module(path: str) -> str:
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    return folder.rpartition("/")[2] if stem == "__init__" else stem

@@ -163,6 +163,21 @@ BLOCKED = {
         "assemble",
         "setup.cfg:3: a text that may be read as the name",
     ),
+    "listed module": (
+        {"all.py": "import pkg.core\n\nNAMES = sorted(vars(pkg.core))\n"},
+        "pkg.core.build",
+        "assemble",
+        "all.py:3: names of the module are listed there",
+    ),
+    "listed module that passes it on": (
+        {
+            "pkg/__init__.py": "from .core import *\n",
+            "all.py": "import pkg as p\n\n\ndef names():\n    return vars(p)\n",
+        },
+        "pkg.core.build",
+        "assemble",
+        "all.py:5: names of the module are listed there",
+    ),
     "either of two classes": (
         {
             "two.py": "class One:\n    def work(self):\n        pass\n\n\nclass Two:\n    def work(self):\n        pass\n\n\nclass Both:\n    def __init__(self, own: One | Two):\n        self.own: One | Two = own\n\n    def go(self):\n        self.own.work()\n"
@@ -284,25 +299,6 @@ def test_what_stands_in_the_way(clean: Repo, case: str) -> None:
     with open_tree(clean.worktree, ".") as view:
         plan = plan_rename(view, RenameRequest(symbol, new))
     assert any(why in reason for reason in plan.blocked), plan.blocked
-
-
-LISTED = {
-    "listed module": {"all.py": "import pkg.core\n\nNAMES = sorted(vars(pkg.core))\n"},
-    "listed module that passes it on": {
-        "pkg/__init__.py": "from .core import *\n",
-        "all.py": "import pkg as p\n\n\ndef names():\n    return vars(p)\n",
-    },
-}
-
-
-@pytest.mark.parametrize("case", LISTED)
-def test_names_that_are_computed_elsewhere_are_an_assumption(clean: Repo, case: str) -> None:
-    for name, text in LISTED[case].items():
-        clean.write(name, text)
-    with open_tree(clean.worktree, ".") as view:
-        plan = plan_rename(view, RenameRequest("pkg.core.build", "assemble"))
-    assert not plan.blocked
-    assert [one["first"] for one in plan.answer["assumes"]] == ["all.py"]
 
 
 def test_examples_of_doctest_follow_their_module(clean: Repo) -> None:
