@@ -133,7 +133,7 @@ def summary_of(about: str) -> str:
     return first[: min(ends) + 1] if ends else first
 
 
-class Entry(NamedTuple):
+class Declared(NamedTuple):
     """A command or question as a table has it."""
 
     group: str
@@ -144,7 +144,7 @@ class Entry(NamedTuple):
     params: tuple[Param, ...]
 
 
-def entries(table: str) -> Iterator[Entry]:
+def entries(table: str) -> Iterator[Declared]:
     """Yield what a table declares.
 
     `GROUP: NAME | marks`, then what help says, `> ` what MCP says, and a row for each parameter:
@@ -153,7 +153,7 @@ def entries(table: str) -> Iterator[Entry]:
     What differs: kind, `=`default (`!` required), least..most, one/of/these, <METAVAR>, @completion. Over
     MCP: the name and what differs there, `: ` and the help; `same` if nothing does. `.` begins a paragraph.
     """
-    made: Entry | None = None
+    made: Declared | None = None
     for line in _joined(table):
         if line[:1] != " ":
             if made is not None:
@@ -161,7 +161,7 @@ def entries(table: str) -> Iterator[Entry]:
             head, _, marks = line.partition(" | ")
             group, _, name = head.rpartition(": ")
             values = dict(mark.partition("=")[::2] for mark in marks.split())
-            made = Entry(group, name, values, "", "", ())
+            made = Declared(group, name, values, "", "", ())
         elif made is not None and line.startswith("    "):
             made = made._replace(params=(*made.params, parameter(line.strip())))
         elif made is not None and line.startswith("  > "):
@@ -267,7 +267,7 @@ def question(table: str, ask: Any, text: Any = None, **more: Any) -> Question:
     return _question(next(entries(table)), ask, text, **more)
 
 
-def _question(entry: Entry, ask: Any, text: Any, **more: Any) -> Question:
+def _question(entry: Declared, ask: Any, text: Any, **more: Any) -> Question:
     group, name, marks, about, tells, params = entry
     fields: dict[str, Any] = {
         mark: value.replace(",", " ") for mark, value in marks.items() if value
