@@ -151,7 +151,7 @@ class Modules:
         if source.language in ECMA:
             name, chain = self._local_of(source, name)
             if chain or not name:
-                return self._chain(source, chain, seen) if chain else UNKNOWN
+                return self._reexported(source, name, chain, seen) if chain else UNKNOWN
         found, passed_on = self._own(source, name), self._passed_on(source, name, seen)
         hidden = self.hidden(source, name, seen) if found or passed_on else None
         told = joined(passed_on, found, hidden)
@@ -160,6 +160,14 @@ class Modules:
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
+
+    def _reexported(
+        self, source: FileNames, name: str, chain: Sequence[Part], seen: frozenset[str]
+    ) -> Meaning:
+        """Return what `exports.name = a.b` gives: what the chain leads to, else the line itself."""
+        found = self._chain(source, chain, seen)
+        own = top_symbols(source, name) if found.state in (State.UNKNOWN, State.OUTSIDE) else []
+        return defined(own, sure=found.state is State.OUTSIDE) if own else found
 
     def _local_of(self, source: FileNames, name: str) -> tuple[str, tuple[Part, ...]]:
         """Return the local name of an export of ECMAScript, or the chain that it stands for."""

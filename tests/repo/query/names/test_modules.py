@@ -33,6 +33,13 @@ FILES = {
     "require('./passed').one()\n"
     "const Only = require('./klass')\n"
     "new Only().start()\n",
+    "cj/outer.js": "var parser = require('outer-parser')\n"
+    "var inner = require('./inner')\n"
+    "exports.taken = require('outer-taken')\n"
+    "exports.piece = parser.piece\n"
+    "exports.deep = inner.deep\n",
+    "cj/inner.js": "exports.deep = function () {}\n",
+    "cj/outer_use.js": "var o = require('./outer')\no.taken(); o.piece(); o.deep()\n",
     "cj/late.js": "function lazy() { const { two } = require('./x'); return two() }\n"
     "function made() { const Only = require('./klass'); return new Only().start() }\n",
     "esm/e.mjs": "export default class Foo { bar() {} }\n",
@@ -110,6 +117,22 @@ def test_members_of_modules_are_found_by_import(
     answer = ask(modules, target)
     assert places(answer, "import") == imported
     assert answer["complete"]
+
+
+@pytest.mark.parametrize("name", ["taken", "piece"])
+def test_an_exported_value_from_outside_is_defined_where_it_is_exported(
+    modules: Repo, name: str
+) -> None:
+    """Express: `exports.static = require('serve-static')`, `exports.json = bodyParser.json`."""
+    answer = ask(modules, f"cj/outer.js#exports.{name}")
+    assert places(answer, "import") == {"cj/outer_use.js:2"}
+
+
+def test_an_exported_member_of_a_module_hides_no_use_of_it(modules: Repo) -> None:
+    answer = ask(modules, "cj/inner.js#exports.deep")
+    listed = answer["references"] + answer["possible"] + answer["unlikely"]
+    assert ("cj/outer_use.js", 2) in {(u["path"], u["line"]) for u in listed}
+    assert not answer["absent"]
 
 
 @pytest.mark.parametrize(
