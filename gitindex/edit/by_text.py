@@ -5,11 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from gitindex.base.pattern import compile_later
+from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import TYPES
-from gitindex.query.names.expressions import read_chain
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.model import Definition, ExpressionPlace, FileNames, enclosing
+from gitindex.query.names.model import Definition
 from gitindex.query.names.project import Project
 from gitindex.query.names.texts import look
 
@@ -17,8 +16,7 @@ MAX_CUTS = 4
 """Places where a name is taken apart, to look for its parts."""
 _ENCODERS = ("json", "xml", "gob", "yaml", "toml", "template", "reflect", "mapstructure")
 _LISTING = ("vars", "dir", "__dict__")
-_LISTED = compile_later(r"\b(?:vars|dir)\(\s*([\w.]+)\s*\)|([\w.]+)\.__dict__")
-_QUOTES = (b'"', b"'")
+_TEXTS = ("string", "dynamic", "evaluated")
 _NAMES = ("__name__", "__qualname__")
 
 
@@ -37,22 +35,21 @@ def _parts(project: Project, target: Definition) -> Iterator[tuple[str, str]]:
     cuts = [i for i in range(1, len(words)) if any(words[:i]) and any(words[i:])][:MAX_CUTS]
     for cut in cuts:
         for part in ("_".join(words[:cut]) + "_", "_" + "_".join(words[cut:])):
-            for file, places in look(project, part).places.items():
-                source = project.source(file.path)
-                if source is None or "dynamic_attribute" not in source.origin.flags:
-                    continue
-                data = project.text(file.path)
-                for line, _, start in places:
-                    if _is_text(data, start, start + len(part.encode())):
-                        yield f"{file.path}:{line + 1}", f"names with {part} are put together"
+            for where in _computed_with(project, part):
+                yield where, f"names with {part} are put together"
 
 
-def _is_text(data: bytes, start: int, end: int) -> bool:
-    """Is a part of a name a string of its own, or the start or end of one: `'do_'`, `f"do_{x}"`?"""
-    before, after = data[max(0, start - 1) : start], data[end : end + 1]
-    if before in _QUOTES:
-        return after in (*_QUOTES, b"{", b"%", b"$")
-    return after in _QUOTES and before in (b"}", b"s")
+def _computed_with(project: Project, part: str) -> Iterator[str]:
+    """Yield strings with a part of a name, in files that reach members by computed names."""
+    found = {
+        file.path: [start for _, _, start in places]
+        for file, places in look(project, part).places.items()
+        if (source := project.source(file.path)) and "dynamic_attribute" in source.origin.flags
+    }
+    for path, kinds in project.kinds(found).items():
+        for start, kind in zip(found[path], kinds, strict=False):
+            if kind.kind in _TEXTS:
+                yield f"{path}:{project.line(path, start) + 1}"
 
 
 def _other_spellings(project: Project, target: Definition) -> Iterator[tuple[str, str]]:
@@ -100,47 +97,29 @@ def _built(finder: Finder, target: Definition) -> Iterator[tuple[str, str]]:
 
 
 def _listings(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, str]]:
-    """Yield places that list the names of a module that offers the symbol: `vars(m)`, `m.__dict__`."""
+    """Yield places that list the names of a module or class that has the symbol: `vars(m)`."""
     project = finder.project
-    around = {d.qualified.rpartition(".")[0].rpartition(".")[2] or _module(d.path) for d in family}
     for word in _LISTING:
-        for file, places in look(project, word).places.items():
-            source = project.source(file.path)
-            for line in sorted({line for line, _, _ in places} if source is not None else ()):
-                if _lists_any(finder, source, line, around, family):
-                    yield f"{file.path}:{line + 1}", "names of the module are listed there"
+        for path, places in sorted(project.places(word).items()):
+            lines = {place.line for place in places if place.use in (Use.CALL, Use.ATTRIBUTE)}
+            for name in sorted(_offering(finder, path, family)) if lines else ():
+                there = project.places(name, [path]).get(path, ())
+                for line in sorted(lines & {place.line for place in there}):
+                    yield f"{path}:{line + 1}", "names of the module are listed there"
 
 
-def _lists_any(
-    finder: Finder,
-    source: FileNames | None,
-    line: int,
-    around: set[str],
-    family: list[Definition],
-) -> bool:
-    """Does a line list the names of a module or class that has the symbol?"""
-    text = finder.project.span(source.path, line, line) if source is not None else ""
-    listed = [one or other for one, other in _LISTED.findall(text)]
-    if any(chain.rpartition(".")[2] in around for chain in listed):
-        return True
-    return any(_offers(finder, source, line, chain, family) for chain in listed)
-
-
-def _offers(
-    finder: Finder, source: FileNames | None, line: int, chain: str, family: list[Definition]
-) -> bool:
-    """Is a chain a module that has the symbol: its own, or one that passes it on?"""
-    parts = read_chain(chain)
-    if not parts or source is None:
-        return False
-    at = finder.project.offset(source.path, line, 0)
-    around = enclosing(source, line)
-    place = ExpressionPlace(source, around.ordinal if around else -1, at)
-    value = finder.binder.types.chain(parts, place)
-    if value.module is None:
-        return False
-    offered = finder.binder.names.modules.exported(value.module.paths, family[0].name)
-    return any(d in family for d in offered.definitions)
+def _offering(finder: Finder, path: str, family: list[Definition]) -> set[str]:
+    """Return names that mean a module or a class with the symbol in a file of Python."""
+    modules, source = finder.binder.names.modules, finder.project.source(path)
+    if source is None or source.language != "python":
+        return set()
+    found = {d.qualified.rpartition(".")[0].rpartition(".")[2] or _module(d.path) for d in family}
+    for item, there, local in ((i, *pair) for i in source.imports for pair in i.names):
+        module = modules.imported(source, item, there).module
+        offered = modules.exported(module.paths, family[0].name).definitions if module else ()
+        if any(d in family for d in offered):
+            found.add(local)
+    return found
 
 
 def _module(path: str) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from textwrap import dedent
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import NamedTuple
 
 from gitindex.query.names.finder import Finder
@@ -20,6 +17,7 @@ from gitindex.query.names.model import Definition, FileNames
 _FOLDER = os.path.dirname(os.__file__)
 _PROGRAMS = ("antigravity", "idlelib", "test", "this", "turtledemo")
 """What does something when it is imported."""
+_WRAPPED = ("__wrapped__", "__func__", "fget", "fset", "fdel")
 _FUNCTIONS = {  # called like classes
     "typing.NamedTuple": ("tuple", ("_asdict", "_fields", "_field_defaults", "_make", "_replace")),
     "typing.TypedDict": ("dict", ()),
@@ -66,42 +64,24 @@ def _library_module(name: str) -> ModuleType | None:
 def _read(found: type) -> LibraryClass:
     names, prefixes = set[str](), set[str]()
     for base in found.__mro__:
-        names |= vars(base).keys()
-        texts, computed = set[str](), False
-        for inner in ast.walk(_source(base)):
-            names |= set(_named(inner))
-            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-                texts.add(inner.value)
-            computed = computed or _is_computed(inner)
-        if computed:
+        own, texts = set(vars(base)), set[str]()
+        for code in _codes(vars(base).values()):
+            own.update(code.co_names)
+            texts.update(one for one in code.co_consts if isinstance(one, str))
+        names |= own
+        if "getattr" in own:
             prefixes |= {text for text in texts if text.endswith("_") and text[:1].isalpha()}
     return LibraryClass(frozenset(names), tuple(sorted(prefixes)))
 
 
-def _source(found: type) -> ast.AST:
-    """Return the tree of a class; an empty one if it is compiled."""
-    try:
-        return ast.parse(dedent(inspect.getsource(found)))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
-
-
-def _named(node: ast.AST) -> Iterator[str]:
-    """Yield the names of members that a part of a class defines or uses."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Attribute):
-        yield node.attr
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-
-
-def _is_computed(node: ast.AST) -> bool:
-    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if not called or not isinstance(node, ast.Call) or len(node.args) < 2:
-        return False
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    return name == "getattr" and not isinstance(node.args[1], ast.Constant)
+def _codes(values: Iterable[object]) -> Iterator[CodeType]:
+    """Yield the code of methods and properties, and what is defined in it."""
+    for value in values:
+        for part in (value, *(getattr(value, name, None) for name in _WRAPPED)):
+            code = part if isinstance(part, CodeType) else getattr(part, "__code__", None)
+            if isinstance(code, CodeType):
+                yield code
+                yield from _codes(one for one in code.co_consts if isinstance(one, CodeType))
 
 
 _ROOTS = ("object", "Protocol", "Generic")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
-from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import Layer, Tier
 from gitindex.edit.patch import FileEdit
 from gitindex.languages.facts import Import, Occurrence, Use
@@ -37,9 +36,6 @@ _CALLED = frozenset(
 """Modules that programs outside of the tree look for by their name (pytest, Django, Celery …)."""
 _SEARCHED = frozenset({"commands", "migrations", "templatetags"})
 """Folders whose modules they look for."""
-_PREFIX = compile_later(rb"[\w.]*$")
-_ALIAS = compile_later(rb"\sas\s+$")
-_FROM = compile_later(rb"\s*from\b.*\bimport\b", re.DOTALL)
 _FINDERS = ("iter_modules", "walk_packages", "run_module", "runpy")
 _LISTING = ("listdir", "scandir", "glob", "iglob", "rglob", "iterdir", "walk")
 _FLAGGED = (
@@ -193,28 +189,38 @@ def _of_import(
     finder: Finder, home: FileNames, source: FileNames, place: Occurrence
 ) -> PlaceClass | Tier:
     """Judge a name in an import statement: part of a path, an imported name, or an alias."""
-    project = finder.project
-    at = project.offset(source.path, place.line, place.column)
+    scopes = finder.project.scopes(source.path)
+    at = finder.project.offset(source.path, place.line, place.column)
+    declared = scopes.declared(place.name) if scopes is not None else ()
+    binds = any(made.offset == at for made in declared)
     line = _line_of_import(source, place)
-    before = project.text(source.path)[project.offset(source.path, max(line, 0), 0) : at]
-    alias = _ALIAS.search(before) is not None
-    if line >= 0 and not alias and not _FROM.match(before):
-        return _of_path(finder, home, source, before, place)
-    near = ((i, pair) for i in source.imports if i.line == line for pair in i.names)
-    pairs = [(item, pair) for item, pair in near if pair[alias] == place.name]
-    imported = finder.binder.names.modules.imported
-    told = {_verdict(imported(source, item, pair[0]), home, place.name) for item, pair in pairs}
+    items = [item for item in source.imports if item.line == line]
+    told = {
+        one for item in items for one in _readings(finder, home, source, item, place.name, binds)
+    }
     return told.pop() if len(told) == 1 else UNBOUND
 
 
+def _readings(
+    finder: Finder, home: FileNames, source: FileNames, item: Import, name: str, binds: bool
+) -> Iterator[PlaceClass | Tier]:
+    """Yield what a name in an import may be; does it stand where it is bound?"""
+    parts = item.module.split(".")
+    named = [pair for pair in item.names if pair != (item.module, parts[0])]
+    for there, local in named:
+        if name == (local if binds else there) and (binds or there != local):
+            imported = finder.binder.names.modules.imported(source, item, there)
+            yield _verdict(imported, home, name)
+    for end in range(len(parts)) if not (binds and named) else ():
+        if parts[end] == name:
+            yield _of_path(finder, home, source, item, ".".join(parts[: end + 1]))
+
+
 def _of_path(
-    finder: Finder, home: FileNames, source: FileNames, before: bytes, place: Occurrence
+    finder: Finder, home: FileNames, source: FileNames, item: Import, dotted: str
 ) -> PlaceClass | Tier:
     """Judge a part of the path of a module: the path up to it must lead to the file."""
-    match = _PREFIX.search(before)
-    prefix = match.group().decode() if match else ""
-    dotted = prefix.lstrip(".") + place.name
-    wanted = Import(dotted, (), len(prefix) - len(prefix.lstrip(".")), place.line)
+    wanted = Import(dotted, (), item.level, item.line)
     paths = finder.project.resolve(source, wanted)[:1]
     resolver = finder.project.tree.resolver
     certain = resolver.is_certain(source.path, "python", wanted)

@@ -52,7 +52,6 @@ _WHY = {
     "budget": "more places than one answer examines",
 }
 _WORD = compile_later(r"\w+")
-_SHORTHAND = frozenset({"javascript", "typescript", "tsx"})
 MAX_FAMILY = 50
 """Most members that override each other and are renamed together."""
 MAX_SHOWN = 50
@@ -139,7 +138,7 @@ def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
     part.places[OccurrenceClass.POSSIBLE][:] = [p for p in part.possible if p not in examples]
     obstacles = [
         *_unnamed(finder, family),
-        *_shorthands(finder.project, places, target.name),
+        *_shorthands(finder.project, places),
         *_either(found, family),
         *(Obstacle(where, why, False) for where, why in clashes(finder, family, places, asked.new)),
         *(Obstacle(where, why, False) for where, why in taken(finder, family, places, asked.new)),
@@ -313,25 +312,13 @@ def _places(found: Found) -> list[RenamePlace]:
     return [RenamePlace(s.path, s.line, s.column, s.tier) for s in found.sites]
 
 
-def _shorthands(project: Project, places: Iterable[RenamePlace], name: str) -> Iterator[Obstacle]:
+def _shorthands(project: Project, places: Iterable[RenamePlace]) -> Iterator[Obstacle]:
     """Yield places of JavaScript where one word is a property and a variable: `{ name }`."""
     for place in places:
-        if _is_shorthand(project, place, name):
+        scopes = project.scopes(place.path)
+        at = project.offset(place.path, place.line, place.column)
+        if scopes is not None and at in scopes.shorthands:
             yield Obstacle(f"{place.path}:{place.line + 1}", "a property and a variable in one")
-
-
-def _is_shorthand(project: Project, place: RenamePlace, name: str) -> bool:
-    source = project.source(place.path)
-    if source is None or source.language not in _SHORTHAND:
-        return False
-    start = project.offset(place.path, place.line, place.column)
-    data = project.text(place.path)
-    before = data[max(0, start - 200) : start].rstrip()[-1:]
-    after = data[start + len(name.encode()) :][:200].lstrip()[:1]
-    if before not in (b"{", b",") or after not in (b"}", b","):
-        return False
-    line = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
-    return not line.startswith((b"import", b"export"))
 
 
 def apply_plan(view: TreeView, plan: RenamePlan) -> dict[str, Any]:
