@@ -1,10 +1,8 @@
 """Git's last answer about a work tree, kept by a server: git runs again only after a change.
 
-A probe compares the stat data of everything that `git status` depends on (`tree_files.py`) with
-that taken before git last ran. Where all of it is the same, git would give the same answer.
-Anything else, and every doubt, is answered by git. If the folders are watched, no event came and the
-last comparison is not older than RECENT, only git's own files are compared: a change that raises no
-event (through a memory mapping, or another name of the same file) is seen after that time at most.
+The folders that `git status` depends on are watched (`tree_files.py`). While no event comes, and HEAD
+and git's own files are as they were before git last ran, git would give the same answer; for RECENT at
+most, because a write through a memory mapping, or by another name of the same file, raises no event.
 """
 
 from __future__ import annotations
@@ -13,80 +11,24 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import EditScope
 from gitindex.base.worktree import Worktree
-from gitindex.git.path_stats import (
-    RECORD,
-    FolderWatch,
-    PendingStats,
-    changed_since,
-    differing,
-    is_worth_while,
-    read_stats,
-    watch_folders,
-)
 from gitindex.git.shadow_index import MAPPED, is_trusted
-from gitindex.git.tree_files import (
-    RULES,
-    ComparedPaths,
-    has_same_folders,
-    joined,
-    list_tree,
-    read_tracked,
-)
+from gitindex.git.tree_files import Moment, WatchedTree, is_young
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 
 MAX_WORKTREES = 8
-"""Each holds 48 bytes for every path, and watches: radar looks at as many at once."""
+"""Each has a watch on every folder: radar looks at as many at once."""
 PATIENCE = 20
-"""Questions after which a worktree that could not be listed is tried again."""
+"""Questions after which a worktree that could not be watched is tried again."""
 RECENT = 2.0
-"""Seconds after which all stat data is compared again, although no event came."""
+"""Seconds after which git runs again, although no event came."""
 FILE_SYSTEMS = MAPPED
 _REF = b"ref: refs/heads/"
-
-
-class StatSnapshot(NamedTuple):
-    """The stat data of all paths, and HEAD before and after it was read."""
-
-    began: int  # nanoseconds
-    head: tuple[object, ...] | None
-    inside: bytes
-    outside: bytes
-    head_after: tuple[object, ...] | None
-
-    @property
-    def steady(self) -> bool:
-        """Is HEAD readable, and was it the same before and after?"""
-        return self.head is not None and self.head == self.head_after
-
-    def equals(self, other: StatSnapshot) -> bool:
-        """Is everything the same as in another snapshot?"""
-        same = self.head == other.head and self.outside == other.outside
-        return self.steady and other.steady and same and self.inside == other.inside
-
-
-class KnownTree(NamedTuple):
-    """The paths, their stat data, and the answer that git gave after it was read."""
-
-    files: ComparedPaths
-    snapshot: StatSnapshot
-    state: HeadState | None  # None: not certain
-    watch: FolderWatch | None = None
-    events: int = 0  # of that watch before the last comparison
-    checked: float = -RECENT  # when that was, if the folders were watched then
-
-    def is_quiet(self) -> bool:
-        """Is there nothing to compare: no event since a recent comparison?"""
-        if self.state is None or self.watch is None:
-            return False
-        recent = time.monotonic() - self.checked < RECENT
-        return recent and self.watch.count() == self.events and self.watch.is_whole
 
 
 class StatusCache:
@@ -116,11 +58,32 @@ class StatusCache:
 
 class _CachedStatus:
     def __init__(self) -> None:
-        self.known: KnownTree | None = None
+        self.tree: WatchedTree | None = None
+        self.answer: _Answer | None = None
         self.questions = 0
         self.patience = 2  # a process that asks once does not list the tree
         self.lock = threading.Lock()
-        self.may_watch = True
+
+
+class _Before(NamedTuple):
+    """The tree and HEAD before git ran."""
+
+    tree: WatchedTree
+    moment: Moment
+    head: tuple[object, ...] | None
+    at: float
+
+
+class _Answer(NamedTuple):
+    """What git said, and of which moment."""
+
+    before: _Before
+    state: HeadState
+
+    def is_recent(self) -> bool:
+        """Is there no event since, and not much time?"""
+        recent = time.monotonic() - self.before.at < RECENT
+        return recent and self.before.tree.is_quiet(self.before.moment)
 
 
 class CachedProbe:
@@ -128,40 +91,32 @@ class CachedProbe:
 
     def __init__(self, worktree: Worktree, status: _CachedStatus) -> None:
         self.worktree, self._status = worktree, status
-        self._known = status.known
-        self._pending: _PendingSnapshot | None = None
-        if self._known is not None and not self._known.is_quiet():
-            self._pending = _begin(worktree, self._known)
+        self._running: WorktreeProbe | None = None
+        answer = status.answer
+        if answer is None or not answer.is_recent():
+            self._running = self._begin()
 
     def result(self) -> HeadState:
         """Return HEAD and the edits: git's last answer, if it is certainly still right."""
-        known, pending = self._known, self._pending
-        self._known = self._pending = None  # a second result is a new probe
-        if known is None:
-            return self._ask_git(None)
-        if known.state and not pending and self._is_unmoved(known):
-            age = int((time.monotonic() - known.checked) * 1000)
-            return known.state._replace(age_ms=max(1, age))
-        pending = pending or _begin(self.worktree, known)
-        snapshot = pending and _finish(pending)
-        if pending is None or snapshot is None:
-            return self._ask_git(None)
-        if known.state and snapshot.equals(known.snapshot):
-            self._confirm(known, pending)
-            return known.state
-        return self._ask_git(lambda: _renewed(self.worktree, known, pending, snapshot))
-
-    def _ask_git(self, renew: Callable[[], KnownTree | None] | None) -> HeadState:
-        """Run git, after the stat data was read by which later answers are compared with it."""
-        with self._status.lock:
-            base = (renew() if renew else None) or self._listed()
-            state = WorktreeProbe.start(self.worktree, EditScope.ALL).result()
-            self._status.known = base and self._remembered(base, state)
-            return state
+        answer = self._status.answer
+        if self._running is None and answer is not None and self._is_unmoved(answer):
+            age = int((time.monotonic() - answer.before.at) * 1000)
+            return answer.state._replace(age_ms=max(1, age))
+        running = self._running or self._begin()
+        self._running, before = None, self._before  # a second result is a new probe
+        state = running.result()
+        if before is None:
+            self._list_tree()
+        elif before.head is not None and before.head == _read_head(self.worktree):
+            certain = not is_young(before.moment)
+            self._status.answer = _Answer(before, state) if certain else None
+        return state
 
     def abandon(self) -> None:
-        """Forget the answer."""
-        self._pending = None
+        """End git: the answer is not needed any more."""
+        if self._running is not None:
+            self._running.abandon()
+            self._running = None
 
     def __enter__(self) -> CachedProbe:
         return self
@@ -169,133 +124,47 @@ class CachedProbe:
     def __exit__(self, *_: object) -> None:
         self.abandon()
 
-    def _is_unmoved(self, known: KnownTree) -> bool:
-        """Are HEAD and git's own files the same as at the last comparison, and still no event?"""
-        try:
-            outside = read_stats("/", known.files.outside, follow=True)
-        except OSError:
-            return False
-        same = (
-            outside == known.snapshot.outside and _read_head(self.worktree) == known.snapshot.head
-        )
-        return same and known.is_quiet()
+    def _begin(self) -> WorktreeProbe:
+        """Start git, after the moment was noted of which its answer will be."""
+        self._before = self._look()
+        return WorktreeProbe.start(self.worktree, EditScope.ALL)
 
-    def _confirm(self, known: KnownTree, pending: _PendingSnapshot) -> None:
-        """Remember the comparison; watch the folders from now on, if they are not watched yet."""
-        if pending.watch is not None:
-            new = known._replace(watch=pending.watch, events=pending.events, checked=pending.at)
-        else:
-            watch = self._status.may_watch and _watch(self.worktree, known.files)
-            self._status.may_watch = bool(watch)
-            new = known._replace(watch=watch or None, checked=-RECENT)
-        with self._status.lock:
-            if self._status.known is known:
-                self._status.known = new
-
-    def _listed(self) -> KnownTree | None:
-        """List the tree anew; None if it cannot be compared later."""
-        began = time.time_ns()
+    def _look(self) -> _Before | None:
+        tree = self._status.tree
+        if tree is None:
+            return None
+        at, head = time.monotonic(), _read_head(self.worktree)
         try:
-            trusted = is_trusted(self.worktree.root, FILE_SYSTEMS)
-            listed = list_tree(self.worktree) if trusted else None
+            moment = tree.moment()
         except (GitIndexError, OSError):
-            listed = None  # the probe that follows reports what is wrong
-        pays = listed and is_worth_while(listed.files.inside)
-        snapshot = _read(self.worktree, listed.files) if listed and pays else None
-        if not listed or not snapshot:
-            self._status.patience = self._status.questions + PATIENCE
+            moment = None
+        if moment is None:
+            self._status.tree = self._status.answer = None
             return None
-        if not snapshot.inside.endswith(listed.before):
-            return None  # a folder changed while it was listed
-        return KnownTree(listed.files, snapshot._replace(began=began), None)
+        return _Before(tree, moment, head, at)
 
-    def _remembered(self, base: KnownTree, state: HeadState) -> KnownTree | None:
-        """Return git's answer with the stat data that was read before it, as far as it is certain.
+    def _is_unmoved(self, answer: _Answer) -> bool:
+        """Are HEAD and git's own files as they were, and is there still no event?"""
+        now = self._look()
+        before = answer.before
+        same = now is not None and (now.tree, now.moment, now.head) == before[:3]
+        return same and before.head is not None and answer.is_recent()
 
-        Young files may have changed since, within the same tick of the clock. If a folder, a rule or
-        a setting is young, the list of paths itself is not certain.
-        """
-        files, snapshot = base.files, base.snapshot
-        lists = snapshot.inside[files.rules * RECORD.size :]
-        if changed_since(lists, snapshot.began) or changed_since(snapshot.outside, snapshot.began):
-            return None
-        is_steady = snapshot.steady and _read_head(self.worktree) == snapshot.head
-        if not is_steady or changed_since(snapshot.inside, snapshot.began):
-            return base
-        return base._replace(state=state)
+    def _list_tree(self) -> None:
+        """Watch the tree for the questions that follow."""
+        status = self._status
+        with status.lock:
+            if status.tree is None and status.questions >= status.patience:
+                try:
+                    if is_trusted(self.worktree.root, FILE_SYSTEMS):
+                        status.tree = WatchedTree(self.worktree)
+                except (GitIndexError, OSError):
+                    status.tree = None  # git reports what is wrong
+                if status.tree is None:
+                    status.patience = status.questions + PATIENCE
 
 
 Probe = WorktreeProbe | CachedProbe
-
-
-class _PendingSnapshot(NamedTuple):
-    worktree: Worktree
-    files: ComparedPaths
-    began: int
-    head: tuple[object, ...] | None
-    inside: PendingStats
-    at: float
-    watch: FolderWatch | None  # if all folders were watched when it began
-    events: int
-
-
-def _begin(worktree: Worktree, known: KnownTree) -> _PendingSnapshot | None:
-    """Start to compare; None if the work tree is not there."""
-    watch = known.watch
-    events = watch.count() if watch else 0
-    return _start(worktree, known.files, watch if watch and watch.is_whole else None, events)
-
-
-def _start(
-    worktree: Worktree, files: ComparedPaths, watch: FolderWatch | None = None, events: int = 0
-) -> _PendingSnapshot | None:
-    at, began, head = time.monotonic(), time.time_ns(), _read_head(worktree)
-    try:
-        inside = PendingStats(worktree.root, files.inside)
-    except OSError:
-        return None
-    return _PendingSnapshot(worktree, files, began, head, inside, at, watch, events)
-
-
-def _finish(pending: _PendingSnapshot) -> StatSnapshot | None:
-    try:
-        inside = pending.inside.result()
-        outside = read_stats("/", pending.files.outside, follow=True)
-    except OSError:
-        return None
-    return StatSnapshot(pending.began, pending.head, inside, outside, _read_head(pending.worktree))
-
-
-def _read(worktree: Worktree, files: ComparedPaths) -> StatSnapshot | None:
-    pending = _start(worktree, files)
-    return pending and _finish(pending)
-
-
-def _watch(worktree: Worktree, files: ComparedPaths) -> FolderWatch | None:
-    folders = files.inside.split(b"\0")[files.folders : -1]
-    return watch_folders(worktree.root, joined(folders))
-
-
-def _renewed(
-    worktree: Worktree, known: KnownTree, pending: _PendingSnapshot, snapshot: StatSnapshot
-) -> KnownTree | None:
-    """Return the same paths with new stat data; None if they must be listed anew."""
-    files = known.files
-    others = differing(known.snapshot.outside, snapshot.outside)
-    if any(number > 1 for number in others):
-        return None  # configuration or rules
-    index = files.inside[: files.tracked], files.submodules
-    if 0 in others and read_tracked(worktree) != index:
-        return None
-    changed = differing(known.snapshot.inside, snapshot.inside)
-    if changed:
-        paths = files.inside.split(b"\0")
-        if any(os.path.basename(paths[number]) in RULES for number in changed):
-            return None
-        folders = [paths[number] for number in changed if number >= files.folders]
-        if not all(has_same_folders(worktree, files, folder) for folder in folders):
-            return None
-    return KnownTree(files, snapshot, None, pending.watch, pending.events, pending.at)
 
 
 def _read_head(worktree: Worktree) -> tuple[object, ...] | None:

@@ -1,206 +1,181 @@
-"""Every file and folder that `git status` of a worktree depends on: what a later probe compares.
+"""Everything that `git status` of a worktree depends on, so that its answer need not be repeated.
 
-Tracked files, all folders in which git looks for new files, the files with ignore rules and
-attributes, git's index, configuration. If the stat data of all of them is the same as before,
-`git status` would print the same (docs/internals.md, "A probe that is not repeated").
+All folders in which git looks for tracked or new files are watched; git's index, its configuration and
+its rules outside of the work tree are compared (docs/internals.md, "A probe that is not repeated").
 """
 
 from __future__ import annotations
 
 import os
-import stat
+import threading
+import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
 from gitindex.base.atomic_file import read_small
+from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import check_result, clean_env, git_program, try_git
+from gitindex.git.folder_watch import FolderWatch
 from gitindex.git.index_file import Unreadable, paths_of
-from gitindex.git.path_stats import RECORD, modes, read_stats
 from gitindex.git.shadow_index import MAX_BYTES, index_of
 
-MAX_PATHS = 1_000_000
 MAX_NEW_FOLDERS = 20_000
 """Beyond it, folders without tracked files are not worth a list."""
 NAMES_AT_ONCE = 60_000
 """Maximum number of bytes of names in one pipe."""
-RULES = frozenset({b".gitignore", b".gitattributes"})
+FINE, COARSE = 100_000_000, 2_100_000_000
+"""Nanoseconds in which a file may change again and keep its times: they tick every 10 ms at most, or
+every second or two on old file systems, whose times are whole seconds."""
+ATTEMPTS = 5
+"""How often folders that came meanwhile are watched, too, before the tree is listed anew."""
 _DOT_GIT = b".git"
 
 
-class ComparedPaths(NamedTuple):
-    """The paths to compare. Those of the tree are relative to its root, the others absolute.
+class Unwatchable(GitIndexError):
+    """The tree is too large, or git cannot say what it ignores."""
 
-    Every path ends with a zero byte.
+
+class Moment(NamedTuple):
+    """A tree at one moment: if a later one is equal, git's answer is the same."""
+
+    events: int
+    outside: list[tuple[int, ...]]  # stat data: git's index first, packed references, configuration
+
+
+class WatchedTree:
+    """The watched folders of a worktree, and the files outside of it that count.
+
+    OSError or GitIndexError if it cannot be watched.
     """
 
-    inside: bytes  # tracked files, files with rules that are not tracked, folders
-    tracked: int  # bytes of the tracked ones
-    rules: int  # number of the first path that is not tracked
-    folders: int  # number of the first folder
-    submodules: frozenset[bytes]
-    known: frozenset[bytes]  # folders of tracked files, and submodules
-    found: dict[bytes, frozenset[bytes]]  # per folder, what is not tracked: folders and rules
-    outside: bytes  # git's index first, packed references, then configuration
+    def __init__(self, worktree: Worktree) -> None:
+        self._worktree, self._root = worktree, os.fsencode(worktree.root)
+        self._lock = threading.Lock()
+        self._watch = FolderWatch(worktree.root)
+        self._listed: set[bytes] = set()
+        self._nested: list[bytes] = []
+        self._tracked, self._submodules = _tracked_folders(worktree)
+        self._outside = [*_git_files(worktree), *_settings(worktree)]
+        self._stats = _stats_of(self._outside)
+        self._walk([b"."])
+        self._outside += self._nested
+        self._stats += _stats_of(self._nested)
+
+    def moment(self) -> Moment | None:
+        """Return the present moment, with every folder watched; None: the tree must be listed anew."""
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                events = self._watch.count()
+                new, outside = self._watch.take_new(), _stats_of(self._outside)
+                nested = len(self._nested)
+                if outside[0] != self._stats[0]:
+                    self._tracked, self._submodules = _tracked_folders(self._worktree)
+                    new += self._tracked - self._listed
+                if not self._watch.is_whole or outside[2:] != self._stats[2:]:
+                    return None  # rules or configuration
+                self._stats = outside
+                if not new:
+                    return Moment(events, outside)
+                self._walk(self._relevant(new))
+                if len(self._nested) > nested:
+                    return None
+            return None
+
+    def is_quiet(self, moment: Moment) -> bool:
+        """Has no event come since then?"""
+        return self._watch.count() == moment.events
+
+    def _walk(self, folders: list[bytes]) -> None:
+        """Watch folders and those in them that git lists; each before it is listed."""
+        while folders:
+            inner: list[bytes] = []
+            for folder in folders:
+                self._watch.add(folder)
+                listed, is_repository = _list_folder(self._root, folder)
+                if is_repository and folder not in self._tracked:
+                    self._nested += _nested_files(os.path.join(self._root, folder, _DOT_GIT))
+                else:  # git lists a repository as one entry
+                    self._listed.add(folder)
+                    inner += listed
+            if len(self._listed) + len(inner) > len(self._tracked) + MAX_NEW_FOLDERS:
+                raise Unwatchable("too many folders")
+            folders = self._relevant(inner)
+
+    def _relevant(self, folders: list[bytes]) -> list[bytes]:
+        """Return those of some folders that hold tracked files, or may hold new ones."""
+        mine = [folder for folder in folders if folder not in self._submodules]
+        ignored = _ignored(self._worktree, [path for path in mine if path not in self._tracked])
+        return [path for path in mine if path not in ignored]
 
 
-class ListedTree(NamedTuple):
-    """The paths, and the stat data of the folders before they were listed."""
-
-    files: ComparedPaths
-    before: bytes
-
-
-def list_tree(worktree: Worktree) -> ListedTree | None:
-    """List the paths of a worktree; None if its index or its size does not allow it."""
-    index = read_tracked(worktree)
-    if index is None:
-        return None
-    tracked, submodules = index
-    folders = _folders_of(tracked)
-    walk = _FolderWalk(worktree, folders, submodules)
-    if not walk.run():
-        return None
-    paths = frozenset(tracked.split(b"\0"))
-    rules = sorted(path for path in walk.rules if path not in paths)
-    inside = b"".join((tracked, joined(rules), joined(walk.before)))
-    outside = joined([*_git_files(worktree), *_settings(worktree), *walk.nested])
-    first = tracked.count(b"\0")
-    files = ComparedPaths(
-        inside,
-        len(tracked),
-        first,
-        first + len(rules),
-        submodules,
-        walk.known,
-        walk.found,
-        outside,
+def is_young(moment: Moment) -> bool:
+    """May a file outside have changed again, unseen, since this moment?"""
+    now = time.time_ns()
+    return any(
+        changed >= now - FINE or (changed >= now - COARSE and changed % 1_000_000_000 == 0)
+        for *_, changed in moment.outside
     )
-    return ListedTree(files, b"".join(walk.before.values()))
 
 
-def read_tracked(worktree: Worktree) -> tuple[bytes, frozenset[bytes]] | None:
-    """Return the paths of git's index, and its submodules; None if it cannot be read here."""
-    try:
-        with open(index_of(worktree), "rb") as file:
-            data = file.read(MAX_BYTES)
-    except OSError:
-        return None
-    for id_bytes in (20, 32):
-        with suppress(Unreadable):
-            paths = paths_of(data, id_bytes)
-            if len(paths.files) <= MAX_PATHS:
-                return joined(dict.fromkeys(paths.files)), paths.submodules
-    return None
+def _stats_of(paths: Iterable[bytes]) -> list[tuple[int, ...]]:
+    """Return what tells whether a file changed, the time of its last change at the end."""
+    found: list[tuple[int, ...]] = []
+    for path in paths:
+        try:
+            i = os.stat(path)
+            found.append((i.st_dev, i.st_ino, i.st_mode, i.st_size, i.st_mtime_ns, i.st_ctime_ns))
+        except OSError as error:
+            found.append((error.errno or 0, 0))
+    return found
 
 
-def has_same_folders(worktree: Worktree, files: ComparedPaths, folder: bytes) -> bool:
-    """Does a folder hold nothing new that git would list, and no new rules?"""
-    listed = _list_folder(os.fsencode(worktree.root), folder)
-    new = {path for path in listed.folders if path not in files.known}.union(listed.rules)
-    is_repository = listed.nested and folder not in files.known
-    return not is_repository and new <= files.found.get(folder, frozenset())
-
-
-class _ListedFolder(NamedTuple):
-    """The folders and the rules in a folder, and whether it is a repository of its own."""
-
-    folders: list[bytes]
-    rules: list[bytes]
-    nested: bool
-
-
-def _list_folder(root: bytes, folder: bytes) -> _ListedFolder:
+def _list_folder(root: bytes, folder: bytes) -> tuple[list[bytes], bool]:
+    """Return the folders in a folder, and whether it is a repository of its own."""
     folders: list[bytes] = []
-    rules: list[bytes] = []
-    nested = False
+    is_repository = False
     above = b"" if folder == b"." else folder + b"/"
     try:
         with os.scandir(os.path.join(root, folder)) as entries:
             for entry in entries:
                 if entry.name == _DOT_GIT:
-                    nested = bool(above)
-                elif entry.is_dir(follow_symlinks=False):  # also one called `.gitignore`
+                    is_repository = bool(above)
+                elif entry.is_dir(follow_symlinks=False):
                     folders.append(above + entry.name)
-                elif entry.name in RULES:
-                    rules.append(above + entry.name)
     except OSError:
-        pass  # its stat data is compared: git reads it if that changes
-    return _ListedFolder(folders, rules, nested)
+        pass  # it is gone, or not readable for git either: both are events
+    return folders, is_repository
 
 
-def joined(paths: Iterable[bytes]) -> bytes:
-    """Return paths as one string: each ends with a zero byte."""
-    return b"".join(b"%s\0" % path for path in paths)
-
-
-class _FolderWalk:
-    """Lists all folders that git lists; each has its stat data taken before it is listed."""
-
-    def __init__(
-        self, worktree: Worktree, tracked: frozenset[bytes], submodules: frozenset[bytes]
-    ) -> None:
-        self.worktree, self.tracked, self.known = worktree, tracked, tracked | submodules
-        self.root = os.fsencode(worktree.root)
-        self.before: dict[bytes, bytes] = {}
-        self.found: dict[bytes, frozenset[bytes]] = {}
-        self.rules: list[bytes] = []
-        self.nested: list[bytes] = []
-
-    def run(self) -> bool:
-        """Walk; False if there are too many folders or git cannot say what it ignores."""
-        pending = sorted(self.tracked)
-        while pending:
-            if len(self.before) + len(pending) > len(self.tracked) + MAX_NEW_FOLDERS:
-                return False
-            new = self._visit(pending)
-            ignored = _ignored(self.worktree, new)
-            if ignored is None:
-                return False
-            pending = [folder for folder in new if folder not in ignored]
-        return True
-
-    def _visit(self, folders: list[bytes]) -> list[bytes]:
-        """List some folders; return those in them that hold no tracked file."""
-        stats = read_stats(self.worktree.root, joined(folders))
-        new: list[bytes] = []
-        for number, (folder, mode) in enumerate(zip(folders, modes(stats), strict=True)):
-            is_folder = mode > 0 and stat.S_ISDIR(mode)
-            listed = _list_folder(self.root, folder) if is_folder else _ListedFolder([], [], False)
-            if listed.nested and folder not in self.tracked:
-                self.nested += _nested_files(os.path.join(self.root, folder, _DOT_GIT))
-                continue  # git lists it as one entry
-            self.before[folder] = stats[number * RECORD.size : (number + 1) * RECORD.size]
-            inner = [path for path in listed.folders if path not in self.known]
-            if inner or listed.rules:
-                self.found[folder] = frozenset((*inner, *listed.rules))
-            self.rules += listed.rules
-            new += inner
-        return new
-
-
-def _folders_of(tracked: bytes) -> frozenset[bytes]:
-    """Return the folders of all tracked files, the root among them."""
+def _tracked_folders(worktree: Worktree) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """Return the folders of all tracked files, the root among them, and the submodules."""
+    try:
+        with open(index_of(worktree), "rb") as file:
+            data = file.read(MAX_BYTES)
+    except FileNotFoundError:
+        return frozenset({b"."}), frozenset()
+    try:
+        paths = paths_of(data, 20)
+    except Unreadable:
+        paths = paths_of(data, 32)
     folders = {b"."}
-    for path in tracked.split(b"\0"):
+    for path in paths.files:
         folder = path.rpartition(b"/")[0]
         while folder and folder not in folders:
             folders.add(folder)
             folder = folder.rpartition(b"/")[0]
-    return frozenset(folders)
+    return frozenset(folders), paths.submodules
 
 
-def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes] | None:
-    """Return those of some folders that git ignores; None if git cannot say."""
+def _ignored(worktree: Worktree, folders: list[bytes]) -> frozenset[bytes]:
+    """Return those of some folders that git ignores."""
     paths: list[bytes] = []
-    env = clean_env(worktree.root)
+    env = clean_env(worktree.root) if folders else {}
     for part in _parts(folders):
-        result = try_git(
-            worktree.root, "check-ignore", "-z", "--stdin", stdin=joined(part), env=env
-        )
+        names = b"".join(b"%s\0" % path for path in part)
+        result = try_git(worktree.root, "check-ignore", "-z", "--stdin", stdin=names, env=env)
         if result.returncode not in (0, 1):
-            return None
+            raise Unwatchable("git cannot say what it ignores")
         paths += result.output.split(b"\0")
     return frozenset(paths)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.vocabulary import EditScope
-from gitindex.git import path_stats, status_cache, tree_files
+from gitindex.git import folder_watch, status_cache, tree_files
 from gitindex.git.shadow_index import TRUSTED, is_trusted
 from gitindex.git.status_cache import StatusCache
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe, read_head_state
@@ -165,10 +165,9 @@ def test_without_events_nothing_is_compared_for_a_while(
 ) -> None:
     monkeypatch.setattr(status_cache, "RECENT", 3600.0)
     asked.settle()
-    compared_paths = []
-    monkeypatch.setattr(status_cache, "_finish", lambda begun: compared_paths.append(begun))
+    looks = asked.looks
     ages = [asked.ask().age_ms for _ in range(5)]
-    assert not compared_paths
+    assert asked.looks == looks
     assert min(ages) > 0, "an answer says how old its comparison is"
 
 
@@ -191,21 +190,20 @@ def test_too_many_events(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("limit", ["reached", "small"])
 def test_no_watch_is_left(asked: Counted, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    """The user has no watches left, or we would take most of them: all is compared each time."""
+    """The user has no watches left, or we would take most of them: git looks each time."""
 
     def refused(*_: object) -> int:
         raise OSError(errno.ENOSPC, "no watches left")
 
     if limit == "reached":
-        monkeypatch.setattr(path_stats, "_watch_folders", refused)
+        monkeypatch.setattr(folder_watch.FolderWatch, "add", refused)
     else:
-        monkeypatch.setattr(path_stats, "watches_allowed", lambda: 8)
-    asked.settle()
-    looks = asked.looks
-    asked.ask()
-    assert asked.looks == looks
-    asked.repo.write("e/two.txt", "edited\n")
-    assert compared(asked.ask()) == compared(plainly(asked.repo))
+        monkeypatch.setattr(folder_watch, "watches_allowed", lambda: 8)
+    for number in range(6):
+        before = asked.looks
+        asked.repo.write("e/two.txt", f"edited {number}\n")
+        assert compared(asked.ask()) == compared(plainly(asked.repo))
+        assert asked.looks > before
 
 
 def test_a_folder_that_is_filled_while_the_tree_is_listed(
@@ -259,43 +257,19 @@ def test_an_edit_in_the_tick_of_the_look_is_seen(asked: Counted) -> None:
         assert compared(asked.ask()) == compared(plainly(asked.repo))
 
 
-def test_young_files_and_whole_seconds() -> None:
+def test_young_files_and_whole_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     second = 1_000_000_000
     began = 1_700_000_000 * second
+    monkeypatch.setattr(time, "time_ns", lambda: began)
 
-    def stats(changed: int) -> bytes:
-        return path_stats.RECORD.pack(1, 2, 3, changed, 5, 6)
+    def is_young(changed: int) -> bool:
+        return tree_files.is_young(tree_files.Moment(0, [(1, 2, 3, 4, 5, changed)]))
 
-    assert path_stats.changed_since(stats(began - second // 20), began)
-    assert not path_stats.changed_since(stats(began - second // 2 - 1), began)
-    assert path_stats.changed_since(stats(began - second), began)  # the time is a whole second
-    assert not path_stats.changed_since(stats(began - 3 * second), began)
-    assert path_stats.changed_since(stats(began + second), began)  # a clock that was set back
-
-
-def test_compiled_and_python_stats_are_equal(repo: Repo) -> None:
-    for number in range(700):
-        repo.write(f"many/{number}.txt", "x" * (number % 7))
-    (repo.path / "link").symlink_to("many")
-    names = [*os.listdir(repo.path), "missing", "many/0.txt/below", "x" * 300]
-    paths = tree_files.joined(
-        [os.fsencode(n) for n in names + [f"many/{i}.txt" for i in range(700)]]
-    )
-    for follow in (False, True):
-        expected = path_stats.python_stats(str(repo.path), paths, follow)
-        assert path_stats.read_stats(str(repo.path), paths, follow) == expected
-    assert path_stats.read_stats(str(repo.path), b"") == b""
-    with pytest.raises(OSError, match="nowhere"):
-        path_stats.read_stats(str(repo.path / "nowhere"), b"x\0")
-
-
-def test_without_the_compiled_part(asked: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(path_stats, "_compiled", None)
-    asked.settle()
-    asked.repo.write("e/two.txt", "edited\n")
-    assert compared(asked.ask()) == compared(plainly(asked.repo))
-    monkeypatch.setattr(path_stats, "MOST_IN_PYTHON", 3)
-    assert not path_stats.is_worth_while(b"a\0b\0c\0d\0")
+    assert is_young(began - second // 20)
+    assert not is_young(began - second // 2 - 1)
+    assert is_young(began - second)  # the time is a whole second
+    assert not is_young(began - 3 * second)
+    assert is_young(began + second)  # a clock that was set back
 
 
 @pytest.mark.parametrize("doubt", ["split", "mount", "size", "reftable-like"])
@@ -308,7 +282,7 @@ def test_a_doubt_means_that_git_looks(
     elif doubt == "mount":
         monkeypatch.setattr(status_cache, "is_trusted", lambda *_: False)
     elif doubt == "size":
-        monkeypatch.setattr(tree_files, "MAX_PATHS", 1)
+        monkeypatch.setattr(tree_files, "MAX_NEW_FOLDERS", -9)
     else:
         monkeypatch.setattr(status_cache, "_REF", b"ref: refs/of-another-kind/")
     for number in range(4):
