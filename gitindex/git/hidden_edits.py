@@ -20,9 +20,8 @@ from struct import iter_unpack
 
 from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
-from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import blob_sizes, clean_env, git_program, run_git, try_git
+from gitindex.git.command import blob_sizes, clean_env, git_program, try_git
 from gitindex.git.config_files import attribute_files, may_be_anywhere, may_mention
 from gitindex.git.index_file import (
     ID,
@@ -36,7 +35,7 @@ from gitindex.git.index_file import (
     tracked_attributes,
 )
 from gitindex.git.interface import GITLINK, LINK, blob_id
-from gitindex.git.shadow_index import CHECKSUM, identity_of, index_of
+from gitindex.git.shadow_index import CHECKSUM, identity_of, index_of, plain_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,8 +58,6 @@ MAX_RECORD = 1 << 28
 """Bytes of a record: of an index of two million files."""
 WORDS = (b"filter", b"ident", b"encoding")
 """A file with attributes that has none of them converts nothing but line ends."""
-_NUMBER = compile_later(rb"\d+")
-"""Of an entry as `git ls-files --debug` prints it: times, device, inode, user, group, size, flags."""
 _ALIKE, _TEXT, _OTHER = b"=~!"
 """How a file compares with its blob: the same bytes, the same text with other line ends, or neither."""
 
@@ -122,29 +119,19 @@ def probe_index(worktree: Worktree, digits: int) -> IndexProbe:
         return IndexProbe([], lambda _known: [], [], b"", id_bytes, 0)
     checksum = data[-CHECKSUM:]
     try:
-        # no functools: a prompt would pay 3 ms for it
-        return IndexProbe(
-            find_unchecked(data, id_bytes),
-            lambda known: entries_beyond(data, id_bytes, known),
-            tracked_attributes(data, id_bytes),
-            checksum,
-            id_bytes,
-            int.from_bytes(data[8:12]),
-        )
+        unchecked = find_unchecked(data, id_bytes)
     except Unreadable:  # split, sparse or of a newer format: git reads it, or reports what is wrong
-        records = list(_records(worktree))
-        return IndexProbe(
-            [entry for record in records if (entry := _unchecked(record))],
-            lambda known: [
-                entry
-                for record in records
-                if (entry := _compared(record)) and entry.key[SIZE:] not in known
-            ],
-            [record.path for record in records if record.path.endswith(b".gitattributes")],
-            checksum,
-            id_bytes,
-            len(records),
-        )
+        data = plain_index(worktree)
+        unchecked = find_unchecked(data, id_bytes)
+    # no functools: a prompt would pay 3 ms for it
+    return IndexProbe(
+        unchecked,
+        lambda known: entries_beyond(data, id_bytes, known),
+        tracked_attributes(data, id_bytes),
+        checksum,
+        id_bytes,
+        int.from_bytes(data[8:12]),
+    )
 
 
 def record_file(worktree: Worktree) -> str:
@@ -388,53 +375,6 @@ def _other_modes(worktree: Worktree, unchecked: list[UncheckedEntry]) -> list[by
         setting = try_git(worktree.root, "config", "--type=bool", "--get", "core.fileMode")
         return [] if setting.output.strip() == b"false" else paths
     return paths
-
-
-class _Record(NamedTuple):
-    """One entry as `git ls-files` prints it."""
-
-    tag: str
-    mode: int
-    oid: str
-    path: bytes
-    details: bytes  # times and size
-
-
-def _records(worktree: Worktree) -> Iterator[_Record]:
-    """Return all entries, as git itself reads its index."""
-    output = run_git(worktree.root, "ls-files", "-v", "-s", "--debug", "-z")
-    records = output.split(b"\0")
-    for number, after in enumerate(records[1:]):
-        # The details of an entry precede the next one, in five lines.
-        meta, path = records[number].split(b"\n", 5 if number else 0)[-1].split(b"\t", 1)
-        tag, mode, oid, _ = meta.decode().split(" ")
-        yield _Record(tag, int(mode, 8), oid, path, after)
-
-
-def _unchecked(record: _Record) -> UncheckedEntry | None:
-    times = _time(record.details, b"ctime: "), _time(record.details, b"mtime: ")
-    covered = _is_covered(record)
-    if not covered and times[0] // SECOND == times[1] // SECOND:
-        return None
-    return UncheckedEntry(record.path, record.mode, record.oid, times, covered, record.tag in "sS")
-
-
-def _compared(record: _Record) -> ComparedEntry | None:
-    if record.mode >> 12 != 8 or _is_covered(record):
-        return None
-    numbers = [int(text) & 0xFFFFFFFF for text in _NUMBER.findall(record.details)[:9]]
-    *times_and_inode, user, group, size = numbers
-    stat = b"".join(n.to_bytes(4) for n in (*times_and_inode, record.mode, user, group, size))
-    return ComparedEntry(record.path, record.oid, stat + bytes.fromhex(record.oid), size)
-
-
-def _is_covered(record: _Record) -> bool:
-    return record.tag.islower() or record.tag == "S"
-
-
-def _time(details: bytes, name: bytes) -> int:
-    seconds, nanoseconds = details.split(name, 1)[1].split(b"\n", 1)[0].split(b":")
-    return int(seconds) * SECOND + int(nanoseconds)
 
 
 def _oid_on_disk(disk: ConfinedRoot, name: bytes, entry: UncheckedEntry) -> str | None:

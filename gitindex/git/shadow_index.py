@@ -363,6 +363,21 @@ def _run_with(worktree: Worktree, index: str, words: tuple[str, ...], stdin: byt
     return run_program(argv, env, stdin).returncode == 0
 
 
+def plain_index(worktree: Worktree) -> bytes:
+    """Return git's index as a whole one of version 2 or 3, written by git into a temporary folder."""
+    from tempfile import TemporaryDirectory  # lazily: few repositories have another one
+
+    with TemporaryDirectory(prefix="gitindex-index-") as folder:
+        copy, (data, modified) = os.path.join(folder, "index"), _read_index(worktree)
+        _write(copy, data)
+        os.utime(copy, ns=(modified, modified))  # by it git decides which entries it checks
+        words = ("update-index", "--index-version", "2", "--no-split-index", "--force-write-index")
+        if not _run_with(worktree, copy, ("-c", "index.sparse=false", *words)):
+            raise Unreadable
+        with open(copy, "rb") as file:
+            return file.read()
+
+
 def _is_blurred(index: str, second: int, id_bytes: int) -> bool:
     """Was a time set back in the second of the check? Git compares seconds and may miss edits."""
     with open(index, "rb") as file:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,8 +18,15 @@ from gitindex.base.vocabulary import EditScope, IndexState
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.git import hidden_edits as unseen
-from gitindex.git.command import HARDENING
-from gitindex.git.index_file import SIZE, Unreadable, find_unchecked
+from gitindex.git.command import HARDENING, run_git
+from gitindex.git.index_file import (
+    SECOND,
+    SIZE,
+    ComparedEntry,
+    UncheckedEntry,
+    Unreadable,
+    find_unchecked,
+)
 from gitindex.git.interface import blob_id
 from gitindex.install.aliases import install_aliases
 from gitindex.refresh.public_files import is_tracked
@@ -242,6 +251,53 @@ def test_a_file_in_the_place_of_a_submodule(quiet: Repo, tmp_path: Path) -> None
     assert quiet.answer("grep", "another")["results"]
 
 
+class Record(NamedTuple):
+    """One entry as `git ls-files` prints it."""
+
+    tag: str
+    mode: int
+    oid: str
+    path: bytes
+    details: bytes  # times and size
+
+
+def _records(repo: Repo) -> Iterator[Record]:
+    """All entries, as git itself reads its index."""
+    output = run_git(str(repo.path), "ls-files", "-v", "-s", "--debug", "-z")
+    records = output.split(b"\0")
+    for number, after in enumerate(records[1:]):
+        # The details of an entry precede the next one, in five lines.
+        meta, path = records[number].split(b"\n", 5 if number else 0)[-1].split(b"\t", 1)
+        tag, mode, oid, _ = meta.decode().split(" ")
+        yield Record(tag, int(mode, 8), oid, path, after)
+
+
+def _unchecked(record: Record) -> UncheckedEntry | None:
+    times = _time(record.details, b"ctime: "), _time(record.details, b"mtime: ")
+    covered = _is_covered(record)
+    if not covered and times[0] // SECOND == times[1] // SECOND:
+        return None
+    return UncheckedEntry(record.path, record.mode, record.oid, times, covered, record.tag in "sS")
+
+
+def _compared(record: Record) -> ComparedEntry | None:
+    if record.mode >> 12 != 8 or _is_covered(record):
+        return None
+    numbers = [int(text) & 0xFFFFFFFF for text in re.findall(rb"\d+", record.details)[:9]]
+    *times_and_inode, user, group, size = numbers
+    stat = b"".join(n.to_bytes(4) for n in (*times_and_inode, record.mode, user, group, size))
+    return ComparedEntry(record.path, record.oid, stat + bytes.fromhex(record.oid), size)
+
+
+def _is_covered(record: Record) -> bool:
+    return record.tag.islower() or record.tag == "S"
+
+
+def _time(details: bytes, name: bytes) -> int:
+    seconds, nanoseconds = details.split(name, 1)[1].split(b"\n", 1)[0].split(b":")
+    return int(seconds) * SECOND + int(nanoseconds)
+
+
 FORMATS: dict[str, tuple[tuple[str, ...], bool]] = {
     "v2": (("update-index", "--index-version", "2"), True),
     "v4": (("update-index", "--index-version", "4"), False),
@@ -276,15 +332,15 @@ def test_git_and_we_find_the_same_doubtful_entries(repo: Repo, name: str, tmp_pa
     if options:
         made.git(*options)
     data = Path(made.worktree.git_dir, "index").read_bytes()
-    records = list(unseen._records(made.worktree))
-    listed = [entry for record in records if (entry := unseen._unchecked(record))]
+    records = list(_records(made))
+    listed = [entry for record in records if (entry := _unchecked(record))]
     assert {entry.covered for entry in listed} == {True, False}
     assert {entry.oid for entry in listed} <= {
         made.git("rev-parse", f":{p}").strip() for p in names
     }
     probe = unseen.probe_index(made.worktree, len(oid))
     assert sorted(probe.unchecked) == sorted(listed)
-    compared = [file for record in records if (file := unseen._compared(record))]
+    compared = [file for record in records if (file := _compared(record))]
     known = frozenset(entry.key[SIZE:] for entry in compared[::2])
     assert sorted(probe.beyond(frozenset())) == sorted(compared)
     rest = sorted(entry for entry in compared if entry.key[SIZE:] not in known)
