@@ -15,6 +15,33 @@ except ImportError:
     sys.stderr.write("gitindex: a POSIX system is needed\n  hint: on Windows use WSL\n")
     raise SystemExit(4) from None  # here, because every command and every runner passes this line
 
+
+def _survive_cut_bytecode(loader: type) -> None:
+    """Compile a module whose bytecode file is cut, instead of failing at it in every command for good.
+
+    A Python before 3.12.8 leaves such a file if the disk is full or a limit stops its write (gh-126606).
+    """
+    get_code = loader.get_code  # type: ignore[attr-defined]
+
+    def get_code_anyway(self, name):  # type: ignore[no-untyped-def]
+        try:
+            return get_code(self, name)
+        except (EOFError, ValueError):  # cut; or none of marshal's codes
+            import os
+            from importlib.util import cache_from_source
+
+            try:
+                os.unlink(cache_from_source(self.path))
+            except (OSError, NotImplementedError):
+                return self.source_to_code(self.get_data(self.path), self.path)
+            return get_code(self, name)
+
+    loader.get_code = get_code_anyway  # type: ignore[attr-defined]
+
+
+if __spec__ is not None and type(__spec__.loader).__name__ == "SourceFileLoader":
+    _survive_cut_bytecode(type(__spec__.loader))
+
 TYPE_CHECKING = False  # without `typing`: type checkers take it for true by its name
 
 if TYPE_CHECKING:

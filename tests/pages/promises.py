@@ -15,9 +15,10 @@ from tests.pages import ROOT, TORTURE, table, with_generated
 
 SUITES = """## Totals of `make torture`
 
-The sums count runs of the suite's present code only: `docs/torture.jsonl` has them all. *No* means that
-the goal has not been reached since that code changed. *Wrong* counts runs that a wrong answer, a false
-fresh or a traceback ended."""
+The sums count runs of the suite's present statements only (a moved import or a comment changes nothing):
+`docs/torture.jsonl` has them all, each with the commit that it tried. *No* means that the goal has not been
+reached since those statements changed. *Wrong* counts runs that a wrong answer, a false fresh or a traceback
+ended, on earlier code of gitindex; *since* counts the cases of the suite after the last of them."""
 GOALS = {
     "answers.answers": 1_000_000,
     "damaged_stores.database": 15_000,
@@ -84,6 +85,11 @@ def torture_sums() -> Counter[str]:
         for name, counts in json.loads(line)["suites"].items():
             if name in SUITES and counts["code"] == code_of(name):
                 sums[name] += counts.get("answers", counts.get("cases", 0))
+                if counts.get("wrong"):
+                    sums.subtract({w: n for w, n in sums.items() if w.startswith(f"since {name}.")})
+                else:
+                    since = {w: n for w, n in counts.items() if w != "code"}
+                    sums.update({f"since {name}.{what}": n for what, n in since.items()})
                 sums.update({f"{name}.{what}": n for what, n in counts.items() if what != "code"})
     return sums
 
@@ -98,7 +104,7 @@ def render(page: str, collected: list[dict[str, Any]]) -> str:
     head = ["id", "promise", "tests", "shown to fail by", "cases", "in `make torture`"]
     parts = [f"## {name}\n\n{table(head, rows)}" for name, rows in sections.items()]
     suites = [[f"`{name}`", about, *_total(name, sums)] for name, about in _lines("suites.tsv")]
-    columns = ["suite", "cases", "goal", "so far", "wrong", "reached"]
+    columns = ["suite", "cases", "goal", "so far", "wrong", "since", "reached"]
     return with_generated(page, "\n\n".join([*parts, SUITES, table(columns, suites)]))
 
 
@@ -135,10 +141,11 @@ def _total(what: str, sums: Counter[str]) -> list[str]:
     if kind == "kinds" and what not in GOALS:
         names = {name.partition(".")[2] for name in sums if name.startswith(f"{suite}.")}
         kinds = [name for name in names - NOT_KINDS if sums[f"{suite}.{name}"]]
-        return ["–", f"{len(kinds)} kinds", "–", "–"]
+        return ["–", f"{len(kinds)} kinds", "–", "–", "–"]
     goal, done = GOALS[what], sums[what]
     wrong = sums[f"{what.partition('.')[0]}.wrong"]
-    return [f"{goal:,}", f"{done:,}", f"{wrong:,}", "yes" if done >= goal else "no"]
+    since = f"{sums[f'since {what}']:,}"
+    return [f"{goal:,}", f"{done:,}", f"{wrong:,}", since, "yes" if done >= goal else "no"]
 
 
 def unheld(collected: list[dict[str, Any]]) -> list[str]:
