@@ -48,7 +48,8 @@ def _computed_with(project: Project, part: str) -> Iterator[str]:
     }
     for path, kinds in project.kinds(found).items():
         for start, kind in zip(found[path], kinds, strict=False):
-            if kind.kind in _TEXTS:
+            words = project.text(path)[kind.start : kind.end].split()
+            if kind.kind in _TEXTS and len(words) == 1:
                 yield f"{path}:{project.line(path, start) + 1}"
 
 

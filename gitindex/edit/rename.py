@@ -134,8 +134,7 @@ def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
     part = partition_of(finder, target.name, found, family)
     defined = [RenamePlace(d.path, d.line, d.column, Tier.EXACT) for d in family]
     places = spelled(finder.project, [*defined, *_places(found)], target.name)
-    examples = set(_examples(finder, family, part))
-    part.places[OccurrenceClass.POSSIBLE][:] = [p for p in part.possible if p not in examples]
+    examples = _examples(finder, family, part)
     obstacles = [
         *_unnamed(finder, family),
         *_shorthands(finder.project, places),
@@ -144,8 +143,7 @@ def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
         *(Obstacle(where, why, False) for where, why in taken(finder, family, places, asked.new)),
         *(Obstacle(where, why) for where, why in built_names(finder, family)),
     ]
-    places += [RenamePlace(*one[:3], Tier.IMPORT) for one in examples]
-    places = _with_possible(finder, places, part, asked)
+    places = _with_possible(finder, [*places, *examples], part, asked)
     edits = edits_of(finder.project, places, target.name, asked.new)
     told = [definition_fields(finder.project, d) for d in family]
     return _Draft(told, found, part, places, edits, obstacles)
@@ -270,32 +268,43 @@ def _unnamed(finder: Finder, family: list[Definition]) -> Iterator[Obstacle]:
         yield Obstacle(where, why)
 
 
-def _examples(finder: Finder, family: list[Definition], part: Partition) -> Iterator[FoundPlace]:
-    """Yield examples of doctest that use the symbol: they see the names of their own module."""
-    project = finder.project
+def _examples(finder: Finder, family: list[Definition], part: Partition) -> list[RenamePlace]:
+    """Return the examples of doctest that use the symbol; those that cannot are possible no more."""
+    lines = dict(_doctests(finder, part))
+    importing = {place.path for place, line in lines.items() if " import " in line}
+    judged = {place: _is_seen(finder, place, family) for place in lines}
+    ours = [place for place, seen in judged.items() if seen]
+    gone = {p for p, seen in judged.items() if seen is None and p.path not in importing}
+    left = [place for place in part.possible if place not in gone.union(ours)]
+    part.places[OccurrenceClass.POSSIBLE][:] = left
+    return [RenamePlace(*place[:3], Tier.IMPORT) for place in ours]
+
+
+def _doctests(finder: Finder, part: Partition) -> Iterator[tuple[FoundPlace, str]]:
+    """Yield the possible places in examples of Python, each with its line."""
     for place in part.possible:
-        source = project.source(place.path)
-        if source is None or source.language != "python" or place.why != Why.STRING:
-            continue
-        line = project.span(place.path, place.line, place.line).lstrip()
-        if line.startswith((">>> ", "... ")) and _is_seen(finder, source, place, family):
-            yield place
+        source = finder.project.source(place.path)
+        if source is not None and source.language == "python" and place.why == Why.STRING:
+            line = finder.project.span(place.path, place.line, place.line).lstrip()
+            if line.startswith((">>> ", "... ")):
+                yield place, line
 
 
-def _is_seen(
-    finder: Finder, source: FileNames, place: FoundPlace, family: list[Definition]
-) -> bool:
-    """Does the name mean the symbol in its module, or after the name of a package around it?"""
-    before = finder.project.text(place.path)[: place.start]
+def _is_seen(finder: Finder, place: FoundPlace, family: list[Definition]) -> bool | None:
+    """Does the name mean the symbol in its module, or after a package around it? None if nothing there."""
+    before = finder.project.text(place.path)[max(0, place.start - 100) : place.start]
     if before.endswith(b"."):
-        package = _WORD.findall(before[-100:-1].decode("utf-8", "replace"))[-1:]
-        return bool(package) and all(
-            package[0] in d.path.split("/")[:-1] and d.parent < 0 for d in family
-        )
+        package = set(_WORD.findall(before.decode("utf-8", "replace"))[-1:])
+        return all(package & set(d.path.split("/")[:-1]) and d.parent < 0 for d in family)
+    source = finder.project.source(place.path)
+    assert source is not None
+    bound = source.bindings.get(family[0].name, ())
     seen = list(source.children(-1, family[0].name))
-    for item, there in source.bindings.get(family[0].name, ()):
+    for item, there in bound:
         seen += finder.binder.names.modules.imported(source, item, there).definitions
     ours = {(d.path, d.ordinal) for d in family}
+    if not seen and not bound and not source.stars:
+        return None
     return bool(seen) and all((d.path, d.ordinal) in ours for d in seen)
 
 

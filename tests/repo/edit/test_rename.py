@@ -301,6 +301,20 @@ def test_what_stands_in_the_way(clean: Repo, case: str) -> None:
     assert any(why in reason for reason in plan.blocked), plan.blocked
 
 
+def test_examples_of_doctest_with_names_of_their_own_are_left_alone(clean: Repo) -> None:
+    own = 'def other():\n    """\n    >>> def halt(): return 1\n    >>> halt()\n    1\n    """\n'
+    clean.write("low.py", "def halt():\n    return 1\n\n\nhalt()\n")
+    clean.write("own.py", own)
+    with open_tree(clean.worktree, ".") as view:
+        plan = plan_rename(view, RenameRequest("low.py#halt", "end"))
+        assert plan.blocked == []
+        assert [edit.path for edit in plan.edits] == ["low.py"]
+    clean.write("own.py", own.replace(">>> def halt(): return 1", ">>> from low import halt"))
+    with open_tree(clean.worktree, ".") as view:
+        plan = plan_rename(view, RenameRequest("low.py#halt", "end"))
+    assert any(reason.startswith("own.py:4") for reason in plan.blocked), plan.blocked
+
+
 def test_examples_of_doctest_follow_their_module(clean: Repo) -> None:
     text = 'def halt():\n    """\n    >>> halt() + pkg.halt()\n    2\n    """\n    return 1\n'
     clean.write("pkg/low.py", text)
