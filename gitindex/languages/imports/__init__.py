@@ -56,12 +56,19 @@ class Resolver:
     def __init__(self, paths: Iterable[str], read: Read) -> None:
         self._tree = Tree(paths, read)
 
-    def resolve(self, path: str, language: str, imported: Import) -> tuple[str, ...]:
-        """Return the files an import in `path` reaches, best first; empty if it leaves the tree."""
+    def resolve(
+        self, path: str, language: str, imported: Import, itself: bool = False
+    ) -> tuple[str, ...]:
+        """Return the files an import in `path` reaches, best first; empty if it leaves the tree.
+
+        `itself`: also the file that imports, as in `use super::f` of an inline module of Rust.
+        """
         rule = _RULES.get(language)
         if rule is None:
             return ()
-        return tuple(dict.fromkeys(p for p in rule(self._tree, path, imported) if p != path))
+        return tuple(
+            dict.fromkeys(p for p in rule(self._tree, path, imported) if itself or p != path)
+        )
 
     def include_finder(self, module: str) -> Callable[[str], str | None]:
         """Return what tells the file that an include of C means in the files of a folder."""

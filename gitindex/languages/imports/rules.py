@@ -132,7 +132,7 @@ def resolve_rust(tree: Tree, path: str, imported: Import) -> Iterator[str]:
     if start is None:
         return
     folder, rest = start
-    file = _deepest(tree, folder, rest)
+    file = _deepest(tree, folder, rest, path)
     if file:
         yield file
 
@@ -155,12 +155,14 @@ def _crate_start(tree: Tree, path: str, parts: list[str]) -> tuple[str, list[str
     return (source, rest) if source is not None else None
 
 
-def _deepest(tree: Tree, folder: str, parts: list[str]) -> str | None:
+def _deepest(tree: Tree, folder: str, parts: list[str], path: str) -> str | None:
     for length in range(len(parts), 0, -1):
         inner = under(folder, "/".join(parts[:length]))
         file = tree.first((f"{inner}.rs", f"{inner}/mod.rs"))
         if file:
             return file
+    if folder == _module_folder(path):  # `main.rs` beside `lib.rs`: each is its own root
+        return path
     return tree.first([f"{folder}.rs", *(under(folder, name) for name in _CRATE_ROOTS)])
 
 

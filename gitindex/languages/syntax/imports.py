@@ -208,15 +208,39 @@ def _go(node: Node) -> Iterator[Pair]:
 
 def _rust(node: Node) -> Iterator[Pair]:
     """Return one import per leaf of a use tree; `extern crate` and `mod` name one module."""
-    argument = node.child_by_field_name("argument")
+    argument, inner = node.child_by_field_name("argument"), _inline_modules(node)
     if argument is not None:
-        yield from _use_tree("", argument)
+        for path, names in _use_tree("", argument):
+            yield _from_file(path, inner), names
         return
     name = _text(node.child_by_field_name("name"))
     if node.type == "mod_item":
-        yield f"self::{name}", ((name, name),)
+        yield _from_file(f"self::{name}", inner), ((name, name),)
     else:
         yield name, ((name, _text(node.child_by_field_name("alias")) or name),)
+
+
+def _inline_modules(node: Node) -> list[str]:
+    """Return the names of the modules with a body around an item, the outermost first."""
+    names: list[str] = []
+    outer = node.parent
+    while outer is not None:
+        if outer.type == "mod_item":
+            names.insert(0, _text(outer.child_by_field_name("name")))
+        outer = outer.parent
+    return names
+
+
+def _from_file(path: str, inner: list[str]) -> str:
+    """Return a path inside inline modules as seen from the file: `super` in `mod tests` is `self`."""
+    parts = path.split("::")
+    if not inner or parts[0] not in ("self", "super"):
+        return path
+    inner = list(inner)
+    while inner and parts[:1] == ["super"]:
+        inner, parts = inner[:-1], parts[1:]
+    start = [] if parts[:1] == ["super"] else ["self"]
+    return "::".join([*start, *inner, *(parts[1:] if parts[:1] == ["self"] else parts)])
 
 
 def _use_tree(prefix: str, tree: Node) -> Iterator[Pair]:

@@ -443,7 +443,10 @@ class Project:
         """Return the files that an import reaches."""
         key = (source.path, imported)
         if key not in self._resolved:
-            self._resolved[key] = self.tree.resolver.resolve(source.path, source.language, imported)
+            itself = source.language == "rust"
+            self._resolved[key] = self.tree.resolver.resolve(
+                source.path, source.language, imported, itself
+            )
         return self._resolved[key]
 
     @cached_property

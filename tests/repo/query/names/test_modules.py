@@ -170,3 +170,50 @@ def test_a_pattern_with_a_default_and_a_typed_object_may_mean_the_field(modules:
 def test_a_class_pattern_names_a_member(modules: Repo) -> None:
     answer = ask(modules, "lib/shape.py#Shape.area")
     assert [(r["line"], r["why"]) for r in answer["possible"]] == [(8, "receiver")]
+
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "crate_one"\n',
+    "src/lib.rs": "mod deep;\npub fn helper() {}\n",
+    "src/main.rs": "fn helper() {}\n"
+    "fn main() { helper(); }\n"
+    "mod outer {\n"
+    "    pub fn here() {}\n"
+    "    pub mod tests {\n"
+    "        use super::here;\n"
+    "        use super::super::helper;\n"
+    "        pub fn go() { here(); helper(); }\n"
+    "    }\n"
+    "    use self::tests::go;\n"
+    "    pub fn again() { go() }\n"
+    "}\n",
+    "src/deep.rs": "pub fn helper() {}\npub fn near() {}\n"
+    "#[cfg(test)]\n"
+    "mod tests {\n"
+    "    use super::near;\n"
+    "    use super::*;\n"
+    "    #[test]\n"
+    "    fn all() { helper(); assert!(near()); }\n"
+    "}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "lines"),
+    [
+        ("src/main.rs#helper", {"src/main.rs:2", "src/main.rs:7", "src/main.rs:8"}),
+        ("src/main.rs#outer.here", {"src/main.rs:6", "src/main.rs:8"}),
+        ("src/main.rs#outer.tests.go", {"src/main.rs:10", "src/main.rs:11"}),
+        ("src/deep.rs#helper", {"src/deep.rs:8"}),
+        ("src/deep.rs#near", {"src/deep.rs:5", "src/deep.rs:8"}),
+        ("src/lib.rs#helper", set()),
+    ],
+)
+def test_super_in_an_inline_module_of_rust_is_the_file(
+    repo: Repo, target: str, lines: set[str]
+) -> None:
+    """Nearly every file of Rust has `mod tests { use super::f; }`."""
+    repo.index_files(RUST)
+    answer = ask(repo, target)
+    assert places(answer, "exact") == lines
+    assert answer["complete"]
