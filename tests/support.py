@@ -26,6 +26,8 @@ from gitindex.store import checksums, mapping
 from gitindex.store.connection import open_reader
 from tests.command import run_command
 
+PROC = os.environ.get("GITINDEX_TEST_PROC", "/proc")
+"""Where tests see processes; tests/macos.py hides `/proc` from the product alone."""
 TIMEOUT = 300
 """Only against what would hang for ever: a busy machine is slow, not wrong."""
 
@@ -248,7 +250,7 @@ def stop_runners(below: Path) -> None:
 
 def child_pids(parent: int, command: bytes) -> list[int]:
     """Children of a process that have these words in their command."""
-    started = Path("/proc", str(parent), "task")
+    started = Path(PROC, str(parent), "task")
     children = {
         int(pid) for task in started.iterdir() for pid in (task / "children").read_text().split()
     }
@@ -256,10 +258,10 @@ def child_pids(parent: int, command: bytes) -> list[int]:
 
 
 def _processes() -> Iterator[tuple[int, bytes]]:
-    for name in os.listdir("/proc"):
+    for name in os.listdir(PROC):
         if name.isdigit():
             try:
-                yield int(name), Path("/proc", name, "cmdline").read_bytes()
+                yield int(name), Path(PROC, name, "cmdline").read_bytes()
             except OSError:
                 continue
 
