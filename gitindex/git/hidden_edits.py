@@ -188,15 +188,14 @@ def note_compared(worktree: Worktree, digits: int) -> None:
     record = read_compared(worktree, probe.id_bytes)
     if record.is_of(probe.checksum):
         return
-    entries = probe.beyond(frozenset())
     sizes = read_sizes(worktree, probe.id_bytes)
     if len(sizes) > MAX_OLD * probe.entries:
-        sizes &= frozenset(entry.key[SIZE:] for entry in entries)
+        sizes &= frozenset(entry.key[SIZE:] for entry in probe.beyond(frozenset()))
     by_bytes = may_convert(worktree, probe, record, ())
+    # What has a known size is its blob: of a large index only a few entries are looked at.
+    entries = probe.beyond(frozenset() if by_bytes else sizes)
     results = record.of(entries)
-    known = frozenset() if by_bytes else sizes
-    new = [e for e in entries if e.key not in results and e.key[SIZE:] not in known]
-    results |= compare(worktree, new)
+    results |= compare(worktree, [entry for entry in entries if entry.key not in results])
     if not by_bytes and _OTHER not in results.values():
         # Sizes will do: they are true for every file, and survive a change of times.
         alike, results = _split(results)

@@ -10,10 +10,9 @@ of git's index".
 from __future__ import annotations
 
 import os
-import time
 
 from gitindex.base.atomic_file import add_checksum, read_small, remove, strip_checksum, write_atomic
-from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import NamedTuple
 from gitindex.base.system import mounts
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import HARDENING, clean_env, git_program, run_program
@@ -26,17 +25,10 @@ from gitindex.git.index_file import (
     stamps_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 TRUSTED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay"})
 """File systems whose folders reliably change times and inode when an entry comes or goes."""
 MAPPED = TRUSTED - {"tmpfs"}
 """Those of them where a write through a memory mapping changes the times of the file."""
-_LONG_AGO = 1_000_000_000
-UNKNOWN_SECONDS = 600.0
-"""Age from which a file counts as read where no time of access is kept."""
 
 
 def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
@@ -54,35 +46,6 @@ def is_trusted(root: str, kinds: frozenset[str] = TRUSTED) -> bool:
     return kind in kinds
 
 
-def write_unread(path: str, data: bytes) -> None:
-    """Replace a file whose reads `was_read` reports: its times are so old that any access is later."""
-    write_atomic(path, data, durable=False)
-    os.utime(path, ns=(_LONG_AGO, _LONG_AGO))
-
-
-def was_read(path: str) -> bool:
-    """Was a file read since it was written? Also true if it is missing, or if the file system cannot
-    tell and ten minutes have passed: whoever asks may do as much again.
-
-    Only of files by `write_unread`. Linux notes the first access after a change (`relatime`), unless
-    it is told not to.
-    """
-    try:
-        info = os.stat(path)
-        if os.statvfs(path).f_flag & os.ST_NOATIME:
-            return abs(time.time() - info.st_ctime) >= UNKNOWN_SECONDS
-    except (OSError, AttributeError):
-        return True
-    return info.st_atime_ns > info.st_mtime_ns
-
-
-def read_unnoticed(path: str) -> bytes:
-    """Return the content of a file by `write_unread`: afterwards it was read as little as before."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_NOATIME", 0))
-    with open(fd, "rb") as file:
-        return file.read()
-
-
 SETTINGS = (
     "-c",
     "core.untrackedCache=true",
@@ -93,8 +56,6 @@ SETTINGS = (
 )
 CHECKSUM = 20
 MAX_BYTES = 1 << 28
-MANY = 32
-"""If git would re-read this many files, the copy saves more than it costs to load."""
 
 
 class Shadow(NamedTuple):
@@ -114,41 +75,33 @@ class ShadowRecord(NamedTuple):
     checksum: str  # of the index it was made from
     id_bytes: int
     digest: str  # of the entries of that index
-    doubtful: int  # files that git reads again with that index: changed in its second, or unseen
     unsure: int  # files that git reads again with the copy: changed since it checked all of them
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return add_checksum(" ".join(map(str, (*self[:5], *self.identity))).encode())
+        return add_checksum(" ".join(map(str, (*self[:4], *self.identity))).encode())
 
 
-def find_shadow(worktree: Worktree, untracked: bool = True) -> Shadow | None:
-    """Return the copy, if it has the same entries as git's index now.
-
-    If new files are not needed, it pays only if git would re-read many files.
-    """
+def find_shadow(worktree: Worktree) -> Shadow | None:
+    """Return the copy, if it has the same entries as git's index now."""
     note = read_note(worktree)
-    if note is None or (not untracked and note.doubtful < MANY):
+    if note is None or not (has_checksum(worktree, note) or _says_the_same(worktree, note)):
         return None
-    if has_checksum(worktree, note) or (untracked and _says_the_same(worktree, note)):
-        return Shadow(copy_of(worktree), note.identity)
-    return None
+    return Shadow(copy_of(worktree), note.identity)
 
 
-def read_note(
-    worktree: Worktree, read: Callable[[str], bytes | None] = read_small
-) -> ShadowRecord | None:
+def read_note(worktree: Worktree) -> ShadowRecord | None:
     """Return the runner's record, if it belongs to the present copy."""
     try:
         checksum, id_bytes, digest, *rest = (
-            (strip_checksum(read(worktree.shadow)) or b"").decode().split()
+            (strip_checksum(read_small(worktree.shadow)) or b"").decode().split()
         )
-        doubtful, unsure, *identity = map(int, rest)
+        unsure, *identity = map(int, rest)
     except (OSError, ValueError):
         return None
     if identity_of(copy_of(worktree)) != tuple(identity):
         return None
-    return ShadowRecord(checksum, int(id_bytes), digest, doubtful, unsure, tuple(identity))
+    return ShadowRecord(checksum, int(id_bytes), digest, unsure, tuple(identity))
 
 
 def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
@@ -166,11 +119,6 @@ def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
 
 def _says_the_same(worktree: Worktree, note: ShadowRecord) -> bool:
     """Has git rewritten its index with nothing but new stat data?"""
-    from gitindex.git.index_file import (
-        Unreadable,
-        digest_of,  # lazily: most callers do not need it
-    )
-
     try:
         with open(index_of(worktree), "rb") as file:
             return digest_of(file.read(MAX_BYTES), note.id_bytes) == note.digest
@@ -207,15 +155,12 @@ MAX_CHANGES = 128
 """Entries that may come into a copy before git checks all files again: it reads these every time."""
 MAX_NAMES = 32_000
 """Bytes of their names: they must fit into a pipe."""
-ALWAYS_KEPT_BYTES = 3 << 19
-"""Size of an index up to which the copy is always kept, so that `status` costs the same whoever ran it
-last: that takes at most about 50 ms. Above it, an update waits for a reader."""
 
 
 def keep_shadow_index(worktree: Worktree) -> None:
     """Make or update the copy, if it is due."""
     if is_due(worktree):
-        note = read_note(worktree, read_unnoticed)
+        note = read_note(worktree)
         if note is None or not update_shadow_index(worktree, note):
             refresh_shadow_index(worktree)
 
@@ -224,9 +169,7 @@ def is_due(worktree: Worktree) -> bool:
     """Is the copy missing or out of date, and worth its cost?"""
     if not is_large(worktree):
         return False
-    if _index_size(worktree) > ALWAYS_KEPT_BYTES and not _is_requested(worktree):
-        return False
-    note = read_note(worktree, read_unnoticed)
+    note = read_note(worktree)
     is_current = note is not None and has_checksum(worktree, note)
     return not is_current and is_trusted(worktree.root)
 
@@ -260,9 +203,8 @@ def update_shadow_index(worktree: Worktree, note: ShadowRecord) -> bool:
         os.utime(temp, ns=(began, began))
         identity = _put_in_place(temp, copy_of(worktree))
     checksum, unsure = data[-CHECKSUM:].hex(), note.unsure + len(changes)
-    # Git has checked all files for its own index: none of it is doubtful.
-    made = ShadowRecord(checksum, note.id_bytes, digest, 0, unsure, identity)
-    write_unread(worktree.shadow, made.render())
+    made = ShadowRecord(checksum, note.id_bytes, digest, unsure, identity)
+    write_atomic(worktree.shadow, made.render(), durable=False)
     return True
 
 
@@ -287,11 +229,8 @@ def refresh_shadow_index(worktree: Worktree) -> None:
         # Later changes have a later time: git does not trust those entries.
         os.utime(temp, ns=(began, began))
         identity = _put_in_place(temp, copy_of(worktree))
-    digest = digest_of(data, id_bytes)
-    written = modified // SECOND
-    doubtful = sum(not 0 < then < written for _, then in stamps_of(data, id_bytes))
-    made = ShadowRecord(checksum.hex(), id_bytes, digest, doubtful, 0, identity)
-    write_unread(worktree.shadow, made.render())
+    made = ShadowRecord(checksum.hex(), id_bytes, digest_of(data, id_bytes), 0, identity)
+    write_atomic(worktree.shadow, made.render(), durable=False)
 
 
 class _temporary:  # noqa: N801 - a context manager without contextlib, which a prompt would load
@@ -310,26 +249,10 @@ class _temporary:  # noqa: N801 - a context manager without contextlib, which a 
 
 def is_large(worktree: Worktree) -> bool:
     """Is git's index large enough for a copy? Git reads a small one fast."""
-    return _index_size(worktree) >= LEAST_BYTES
-
-
-def _index_size(worktree: Worktree) -> int:
     try:
-        return os.stat(index_of(worktree)).st_size
+        return os.stat(index_of(worktree)).st_size >= LEAST_BYTES
     except OSError:
-        return 0
-
-
-def _is_requested(worktree: Worktree) -> bool:
-    """Has a reader looked for the copy since the last one was made? A new one costs git a check of all
-    files, an update a tenth of it.
-
-    The first copy of the main worktree is made at once; of others, of which there may be many, when
-    somebody asks there: an empty record waits for it.
-    """
-    if worktree.id != "main" and not os.path.exists(worktree.shadow):
-        write_unread(worktree.shadow, b"")
-    return was_read(worktree.shadow)
+        return False
 
 
 def _put_in_place(temp: str, name: str) -> tuple[int, ...]:

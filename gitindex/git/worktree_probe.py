@@ -102,7 +102,7 @@ class WorktreeProbe:
 
         try:  # lazily: a prompt counts no edits
             self._before = identity_of(index_of(self.worktree))
-            self._shadow = find_shadow(self.worktree, self._scope is EditScope.ALL)
+            self._shadow = find_shadow(self.worktree)
             self._running.append(self._start_status())
         except BaseException:
             self.abandon()

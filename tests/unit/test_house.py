@@ -23,7 +23,7 @@ LINES = {
     "extract": 1783,
     "filestate": 1694,
     "freshness": 1358,
-    "git": 4032,
+    "git": 3954,
     "install": 1833,
     "languages": 8306,
     "lsp": 465,

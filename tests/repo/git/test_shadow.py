@@ -8,7 +8,6 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +16,7 @@ from gitindex.git import shadow_index as shadow
 from gitindex.git import worktree_probe
 from gitindex.git.command import Running
 from gitindex.git.index_file import Unreadable, stamps_of
-from gitindex.git.shadow_index import copy_of, find_shadow, read_unnoticed, refresh_shadow_index
+from gitindex.git.shadow_index import copy_of, find_shadow, refresh_shadow_index
 from gitindex.git.worktree_probe import HeadState, read_head_state
 from tests.support import Repo, wait_for
 
@@ -217,39 +216,12 @@ def test_it_is_kept_up_though_nobody_asks(tree: Repo) -> None:
         tree.write("top.py", f"y = {number}\n")
         tree.commit()
         shadow.keep_shadow_index(tree.worktree)
-        current = shadow.read_note(tree.worktree, read_unnoticed)
+        current = shadow.read_note(tree.worktree)
         assert current is not None
         assert shadow.has_checksum(tree.worktree, current)
     assert find_shadow(tree.worktree) is not None, "somebody asks, and pays what others pay"
     assert check(tree).dirty == ()
     assert Path(copy_of(tree.worktree)).stat().st_mtime == looked, "git looked at all files once"
-
-
-def test_a_large_index_is_updated_only_for_those_who_ask(
-    tree: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shadow.keep_shadow_index(tree.worktree)
-    monkeypatch.setattr(shadow, "ALWAYS_KEPT_BYTES", 1)
-    tree.write("top.py", "y = 1\n")
-    tree.commit()
-    with monkeypatch.context() as patch:
-        patch.setattr(shadow, "_read_index", None)  # its cost would grow with the index
-        shadow.keep_shadow_index(tree.worktree)
-    assert find_shadow(tree.worktree) is None, "somebody asks"
-    shadow.keep_shadow_index(tree.worktree)
-    assert find_shadow(tree.worktree) is not None
-
-
-def test_where_no_time_of_access_is_kept_it_is_made_now_and_then(
-    tree: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shadow.keep_shadow_index(tree.worktree)
-    found = os.statvfs(tree.path)
-    flagged = SimpleNamespace(f_flag=found.f_flag | os.ST_NOATIME)
-    monkeypatch.setattr(os, "statvfs", lambda _path: flagged)
-    assert not shadow.was_read(tree.worktree.shadow)
-    monkeypatch.setattr(shadow, "UNKNOWN_SECONDS", 0.0)
-    assert shadow.was_read(tree.worktree.shadow)
 
 
 def test_the_users_own_rules(tree: Repo, tmp_path: Path) -> None:
@@ -385,19 +357,9 @@ def test_it_counts_for_the_index_it_was_made_of(tree: Repo) -> None:
     assert b"top.py" in check(tree).dirty, "the copy hides it from git, not from us"
 
 
-def test_without_new_files_it_is_for_fresh_clones(
-    tree: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With such an index git reads every file that was written in the same second as the index was."""
-    monkeypatch.setattr(shadow, "MANY", 5)
+def test_it_is_used_where_new_files_are_not_counted(tree: Repo) -> None:
     refresh_shadow_index(tree.worktree)
-    assert find_shadow(tree.worktree, untracked=False) is None
-    index = Path(tree.worktree.git_dir, "index")
-    then = (tree.path / "top.py").stat().st_mtime
-    os.utime(index, (then - 5, then - 5))
-    Path(tree.worktree.shadow).unlink()
-    refresh_shadow_index(tree.worktree)
-    assert find_shadow(tree.worktree, untracked=False) is not None
+    assert find_shadow(tree.worktree) is not None
     assert read_head_state(tree.worktree, EditScope.TRACKED).dirty == ()
     edit_in_the_past(tree.path)
     assert read_head_state(tree.worktree, EditScope.TRACKED).dirty == (b"d7/sub/tracked.py",)
