@@ -17,9 +17,10 @@ from gitindex.extract.policy import Policy, skip_content
 from gitindex.extract.pool import Extractor, Task
 from gitindex.freshness import envelope
 from gitindex.git.interface import Entry
+from gitindex.git.merge_tree import merged_tree
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
-from gitindex.view import overlay_tables
+from gitindex.view import overlay, overlay_tables
 from gitindex.view.overlay_tables import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.e2e.refresh.test_silent import SILENT, _two_commits
@@ -348,3 +349,68 @@ def test_a_pruned_tree_is_compared_with_what_is_stored_of_it(quiet: Repo) -> Non
     quiet.git("gc", "-q", "--prune=now")
     assert quiet.try_git("cat-file", "-e", published).returncode != 0
     assert seen(quiet) == expected(on_disk(quiet))
+
+
+def test_a_large_binary_is_read_no_further_than_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlay, "MAX_HEAD", 10)
+    monkeypatch.setattr(overlay, "LARGE", 100)
+
+    def read(data: bytes) -> int:
+        (tmp_path / "file.py").write_bytes(data)
+        with ConfinedRoot(str(tmp_path)) as disk:
+            file = overlay._from_disk(disk, b"file.py", Policy([], []), 40)
+        assert file is not None
+        return len(file.data or b"")
+
+    assert read(b"x\0" * 5) == 10
+    assert read(b"\0" * 99) == 99, "its id is that of git"
+    assert read(b"\0" * 100) == read(b"\0" * 101) == 10
+    assert read(b"x" * 100) == 100
+    assert read(b"x" * 101) == 101
+
+
+@pytest.mark.parametrize("bits", [0o755, 0o644])
+def test_an_edited_file_has_the_mode_that_git_would_give_it(quiet: Repo, bits: int) -> None:
+    quiet.write("tool.py", "def tool():\n    pass\n")
+    (quiet.path / "tool.py").chmod(bits)
+    with open_tree(quiet.worktree, str(quiet.path)) as view:
+        file = view.overlay.files[b"tool.py"]
+    assert file is not None
+    quiet.git("add", "tool.py")
+    assert f"{file.mode:o}" == quiet.git("ls-files", "-s", "tool.py").split()[0]
+
+
+def test_a_commit_is_compared_by_git_and_not_path_by_path(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _two_commits(quiet)
+
+    def never(*_: object) -> dict[bytes, Entry | None]:
+        raise AssertionError("every path was compared")
+
+    monkeypatch.setattr(overlay, "_all_changes", never)
+    assert seen(quiet, TreeChoice(at="HEAD~1")) == expected(at(quiet, "HEAD~1"))
+
+
+def test_a_merged_file_is_left_out_from_one_byte_beyond_the_limit(
+    quiet: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "def merged():\n    pass\n"
+    monkeypatch.setattr(overlay, "MAX_TEXT_BYTES", len(text))
+    quiet.git("switch", "-q", "-c", "other")
+    quiet.write("fits.py", text)
+    quiet.write("longer.py", text + "\n")
+    quiet.git("rm", "-q", "app.py")
+    quiet.commit("other")
+    quiet.git("switch", "-q", "-f", "main")
+    ours, theirs = quiet.git("rev-parse", "HEAD", "other").split()
+    with (
+        merged_tree(quiet.worktree, ours, theirs) as merged,
+        open_tree(quiet.worktree, str(quiet.path), TreeChoice(merged=merged)) as view,
+    ):
+        files, left_out = view.overlay.files, view.overlay.left_out
+    assert left_out == (b"longer.py",)
+    assert files[b"app.py"] is None
+    assert files[b"fits.py"] is not None
