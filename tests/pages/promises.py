@@ -23,6 +23,7 @@ GOALS = {
     "answers.answers": 1_000_000,
     "damaged_stores.database": 15_000,
     "damaged_stores.lexical": 3_000,
+    "edits.cases": 1_000,
     "fuzzed_requests.cases": 100_000,
     "go_programs.cases": 2_500,
     "hostile_repositories.cases": 1_000,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -174,16 +175,16 @@ def _limits(rng: random.Random) -> Iterator[bool]:
             setattr(*where, value)
 
 
-def _on_disk(repo: Repo) -> set[tuple[str, int]]:
-    """The lines that hold the word, by the bytes of every file that git would show."""
+def _on_disk(repo: Repo) -> Counter[tuple[str, int]]:
+    """How often each line holds the word, by the bytes of every file that git would show."""
     listed = repo.git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    found = set()
+    found: Counter[tuple[str, int]] = Counter()
     for path in filter(None, listed):
         data = (repo.path / path).read_bytes() if (repo.path / path).is_file() else b""
         if b"\0" not in data[:8000]:
-            lines = enumerate(data.split(b"\n"), 1)
-            found |= {(path, number) for number, line in lines if WORD.encode() in line}
-    return found
+            for number, line in enumerate(data.split(b"\n"), 1):
+                found[path, number] = line.count(WORD.encode())
+    return +found
 
 
 def _is_wide(repo: Repo, path: str) -> bool:
@@ -192,7 +193,8 @@ def _is_wide(repo: Repo, path: str) -> bool:
 
 def _check(repo: Repo, clock: Clock) -> None:
     """Ask, and compare what the answers say of themselves with the disk."""
-    real = _on_disk(repo)
+    places = _on_disk(repo)
+    real = set(places)
     with open_tree(repo.worktree, ".") as view:
         lines: Any = grep(view, GrepQuery(GrepPattern(WORD, fixed=True)))
         uses: Any = find_references(view, ReferenceQuery(WORD, limit=10_000))
@@ -210,8 +212,8 @@ def _check(repo: Repo, clock: Clock) -> None:
         clock.count("left out")
     if uses["accountedFor"]:
         listed = {(row["path"], row["line"]) for part in PARTS for row in uses[part]}
-        told = sorted(real - listed)[:5], uses["accounted"]
-        assert uses["accounted"]["total"] == len(real), ("accounted for without", told)
+        unlisted = sorted(real - listed)[:5], uses["accounted"]
+        assert uses["accounted"]["total"] == places.total(), ("accounted for without", unlisted)
         clock.count("accounted for")
     assert not leaked["results"], ("a secret is shown", leaked["results"])
     assert not any(SECRET in row["snippet"] for row in hits["results"]), hits

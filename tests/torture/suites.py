@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.torture import Suite
 from tests.torture.damage import damaged_stores
+from tests.torture.edits import edits
 from tests.torture.fuzz import fuzzed_requests
 from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
@@ -29,6 +30,7 @@ from tests.torture.team import team_kills, team_questions_of_roles
 SUITES: dict[str, Suite] = {
     "answers": answers,
     "damaged_stores": damaged_stores,
+    "edits": edits,
     "fuzzed_requests": fuzzed_requests,
     "go_programs": go_programs,
     "hostile_repositories": hostile_repositories,
@@ -53,6 +55,7 @@ SUITES: dict[str, Suite] = {
 SHARES = {
     "answers": 6,
     "damaged_stores": 3,
+    "edits": 1,
     "fuzzed_requests": 1,
     "go_programs": 1,
     "hostile_repositories": 2,

@@ -17,6 +17,7 @@ from tests.gits import GitUnavailable
 from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
 from tests.torture.damage import damaged_stores
+from tests.torture.edits import edits
 from tests.torture.fuzz import fuzzed_requests
 from tests.torture.hostile import hostile_repositories
 from tests.torture.kills import kill_points
@@ -133,6 +134,12 @@ def test_policies(tmp_path: Path) -> None:
     policies(Clock(cases=8), random.Random(SEED), tmp_path)
 
 
+@needs_strace
+@pytest.mark.promise("I-44", cases=20, suite="edits")
+def test_edits(tmp_path: Path) -> None:
+    edits(Clock(cases=20), random.Random(SEED), tmp_path)
+
+
 @pytest.mark.promise("I-45", cases=8, suite="removals")
 def test_removals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.torture.removals.LATE", 1.5)
@@ -203,6 +210,7 @@ def test_every_suite_is_sampled() -> None:
     sampled = {
         answers,
         damaged_stores,
+        edits,
         fuzzed_requests,
         hostile_repositories,
         kill_points,
