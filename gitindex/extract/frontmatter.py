@@ -3,8 +3,8 @@
 Reads YAML between `---` and TOML between `+++`; in reStructuredText and AsciiDoc also the fields at
 the head. The result depends only on the text and its language.
 
-PyYAML's C parser gives events, and texts are kept as written: no object or tag is constructed, no alias is
-followed, no number or date is guessed. Front matter is often invalid YAML (`title: a: b`): if the whole block
+PyYAML's C parser gives nodes, and texts are kept as written: no object or tag is constructed, no number or
+date is guessed. Front matter is often invalid YAML (`title: a: b`): if the whole block
 cannot be parsed, each key is parsed separately.
 """
 
@@ -28,6 +28,7 @@ MAX_BRACKETS = 500
 _KEY = compile_later(
     r"""(?:"([^"]*+)"|'([^']*+)'|([^\s#"'\[\]{},&*!|>%@`-][^:#]*+))[ \t]*+:(?:[ \t]+(.*))?$"""
 )
+_DEEP = compile_later(r"(?:[-?:][ \t]+){100}")
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
@@ -36,7 +37,7 @@ def read_yaml(lines: list[str]) -> Fields:
     from yaml import YAMLError  # lazily: only front matter needs it, and it costs a query 20 ms
 
     block = dedent("\n".join(lines))
-    if block.count("[") + block.count("{") > MAX_BRACKETS:
+    if block.count("[") + block.count("{") > MAX_BRACKETS or _DEEP.search(block):
         return {}
     try:
         return _fields(block)
@@ -52,67 +53,31 @@ def read_yaml(lines: list[str]) -> Fields:
 
 
 def _fields(text: str) -> Fields:
-    """Return the fields of valid YAML. Iterates over events, so depth costs no stack."""
+    """Return the fields of valid YAML: the nodes that its parser composes, without values."""
     import yaml
 
-    reading = _Reading()
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            if not reading.open(is_list=isinstance(event, yaml.SequenceStartEvent)):
-                return {}
-        elif isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
-            reading.take(_told(event))
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            reading.close(is_list=isinstance(event, yaml.SequenceEndEvent))
-    return reading.found
+    root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found: Fields = {}
+    seen: set[int] = set()
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        name, texts = "".join(_scalars(key, seen)), list(_scalars(value, seen))
+        is_list = isinstance(value, yaml.SequenceNode)
+        found[name] = list(filter(None, texts))[:MAX_ITEMS] if is_list else "".join(texts)
+    return found
 
 
-class _Reading:
-    """The fields so far, and where in the mapping the events are."""
-
-    def __init__(self) -> None:
-        self.found: Fields = {}
-        self.name: str | None = None  # None: a key comes next
-        self.items: list[str] | None = None  # items of the list that is the value
-        self.depth = self.mappings = 0
-
-    def open(self, *, is_list: bool) -> bool:
-        """Enter a mapping or a list; False if the whole text is a list."""
-        self.depth += 1
-        if self.depth == 2:
-            self.items, self.mappings = [] if is_list else None, 0
-        self.mappings += not is_list
-        return self.depth > 1 or not is_list
-
-    def take(self, text: str) -> None:
-        """Take a scalar: an item of a list, a key or a value."""
-        if self.depth >= 2 and self.items is not None and not self.mappings and text:
-            self.items.append(text)
-        elif self.depth == 1:
-            self.name = _kept(self.found, self.name, text)
-
-    def close(self, *, is_list: bool) -> None:
-        """Leave a mapping or a list, which may be the value of a key."""
-        self.depth -= 1
-        self.mappings -= not is_list
-        if self.depth == 1:
-            value = "" if self.items is None else self.items[:MAX_ITEMS]
-            self.name = _kept(self.found, self.name, value)
-
-
-def _kept(found: Fields, name: str | None, content: str | list[str]) -> str | None:
-    """Take a key, or the value of the previous key; return the key that still needs a value."""
-    if name is None:
-        return content if isinstance(content, str) else ""
-    found[name] = content
-    return None
-
-
-def _told(event: object) -> str:
-    """Return the text of a scalar; "" for an alias and for YAML's null."""
-    text = str(getattr(event, "value", ""))
-    is_plain = not getattr(event, "style", None)
-    return "" if is_plain and text in _NULLS else text
+def _scalars(node: Any, seen: set[int]) -> Iterator[str]:
+    """Yield the texts of a scalar, or of a list; "" for YAML's null. An alias is a node seen before."""
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if id(here) in seen:
+            continue
+        seen.add(id(here))
+        if here.id == "sequence":
+            stack += reversed(here.value)
+        elif here.id == "scalar":
+            yield "" if not here.style and here.value in _NULLS else here.value
 
 
 def _chunks(lines: list[str]) -> Iterator[list[str]]:
