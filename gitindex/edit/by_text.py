@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from gitindex.languages.facts import Use
+from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.syntax.kinds import TYPES
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import Definition
@@ -99,14 +99,24 @@ def _built(finder: Finder, target: Definition) -> Iterator[tuple[str, str]]:
 
 def _listings(finder: Finder, family: list[Definition]) -> Iterator[tuple[str, str]]:
     """Yield places that list the names of a module or class that has the symbol: `vars(m)`."""
-    project = finder.project
     for word in _LISTING:
-        for path, places in sorted(project.places(word).items()):
-            lines = {place.line for place in places if place.use in (Use.CALL, Use.ATTRIBUTE)}
-            for name in sorted(_offering(finder, path, family)) if lines else ():
-                there = project.places(name, [path]).get(path, ())
-                for line in sorted(lines & {place.line for place in there}):
-                    yield f"{path}:{line + 1}", "names of the module are listed there"
+        for path, places in sorted(finder.project.places(word).items()):
+            used = [place for place in places if place.use in (Use.CALL, Use.ATTRIBUTE)]
+            names = _offering(finder, path, family) if used else set()
+            for place in used if names else ():
+                if _lists(finder, path, place, names):
+                    yield f"{path}:{place.line + 1}", "names of the module are listed there"
+
+
+def _lists(finder: Finder, path: str, place: Occurrence, names: set[str]) -> bool:
+    """Is the object of `__dict__`, or a name in the line of `vars(…)`, one of these?"""
+    project = finder.project
+    scopes = project.scopes(path)
+    chain = scopes.receiver(project.offset(path, place.line, place.column)) if scopes else None
+    if chain is not None:
+        return any(part.name in names for part in chain)
+    found = (project.places(name, [path]).get(path, ()) for name in names)
+    return any(other.line == place.line for others in found for other in others)
 
 
 def _offering(finder: Finder, path: str, family: list[Definition]) -> set[str]:
