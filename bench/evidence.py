@@ -27,8 +27,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from bench.ranking import _plain
-from bench.scratch import Repo
+from bench.harness import Row
+from bench.ranking import _plain, golden_repo
+from bench.scratch import Bench, Repo
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.worktree import find_worktree
 from gitindex.extract.terms import decode_text
@@ -44,6 +45,7 @@ from gitindex.questions.explore import text as explore_text
 from gitindex.questions.ink import Ink
 from gitindex.store.lexical import LexicalReader
 from gitindex.view.tree import TreeView, open_tree
+from tests.golden import HELD_OUT
 
 CHARS = 4
 """Characters of a token."""
@@ -390,6 +392,24 @@ def comments(copy: Path, tokens: int) -> list[tuple[bool, bool, bool, bool]]:
             shown, _ = contest.explore(query, tokens)
             found.append((bool(mine), right[:1] == [True], any(right), line in shown.get(path, ())))
     return found
+
+
+def measure(bench: Bench) -> list[Row]:
+    """Sentences of documentation comments, asked of packages without these comments."""
+    repo, copy = golden_repo(HELD_OUT, bench.folder("evidence")), bench.folder("evidence-blank")
+    blank_copy(repo.path, copy, 60)
+    rows = comments(copy, 2_000)
+    right = [row for row in rows if row[0]]
+    return [
+        Row(
+            "the definition meant is shown first, share",
+            fmean(r[1] for r in right),
+            "",
+            0.6,
+            "goal",
+        ),
+        Row("explore shows it in 2,000 tokens, share", fmean(r[3] for r in rows), "", 0.55, "goal"),
+    ]
 
 
 def main(argv: list[str]) -> int:

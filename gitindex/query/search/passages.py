@@ -54,6 +54,7 @@ class Passage(NamedTuple):
     last: int
     named: NamedDefinition | None = None  # None for code outside of definitions
     is_called: bool = False  # the name has a word of the query
+    text: float = 0.0  # BM25 of name, comment and body
 
 
 class FileLines:
@@ -190,10 +191,11 @@ class PassageRanker:
             score, more = factors[at] * texts[at] / most, factors[at] * one.score
             if score or more:
                 span = parts.first(at), one.named.end_line
-                passages.append(Passage(score + more, *span, one.named, more > 0))
+                passages.append(Passage(score + more, *span, one.named, more > 0, texts[at]))
         for at, piece in enumerate(parts.outside, len(ordered)):
             if texts[at]:
-                passages.append(Passage(factors[at] * texts[at] / most, piece[0], piece[-1]))
+                score = factors[at] * texts[at] / most
+                passages.append(Passage(score, piece[0], piece[-1], text=texts[at]))
         return sorted(passages, key=lambda part: (-part.score, part.first, part.last))
 
     def _count_lines(self, lines: FileLines, parts: _Parts) -> list[dict[int, int]]:
