@@ -108,7 +108,7 @@ PLAIN = frozenset(_PLAIN_NAMES.split())
 """Types whose instances have no members in the tree."""
 
 
-_SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp"})
+_SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp", "php"})
 """Languages where the files of one folder see each other's names."""
 
 _MAX_PATTERN = 30
@@ -303,7 +303,7 @@ class Names:
         if scopes is not None and any(d.scope == 0 for d in scopes.declared(name)):
             whole = not scopes.partial and (source.language in ECMA or not source.stars)
             return Meaning(State.LOCAL, variable=0, sure=whole)
-        if source.language in _SHARED:
+        if source.language in _SHARED or (source.language == "ruby" and name[:1].isupper()):
             return self._beside(source, name)
         if source.language not in STRICT or _is_script(source):
             return UNKNOWN
@@ -367,22 +367,36 @@ class Names:
         ]
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
-        """Return definitions of the same package, which is the same folder."""
-        folder = source.path.rpartition("/")[0]
+        """Return definitions of the same package: the declared one, in Go the same folder."""
         near = [
             d
             for d in self.project.definitions(name)
-            if d.path.rpartition("/")[0] == folder
-            and self.project.family(d) == source.origin.family
+            if self.project.family(d) == source.origin.family
             and d.parent < 0
             and "." not in d.qualified
         ]
+        self.project.load(d.path for d in near)
+        package = self._package(source.path)
+        near = [d for d in near if self._package(d.path) == package]
+        folder = source.path.rpartition("/")[0]
+        near = [d for d in near if d.path.rpartition("/")[0] == folder] or near
         if near:
             return defined(near, source.language == "go")
         own = source.language == "java" and name in BUILTINS["java"]
         return (
             OUTSIDE._replace(sure=True) if own and not self.project.definitions(name) else UNKNOWN
         )
+
+    def _package(self, path: str) -> str:
+        """Return the package that a file declares; its folder in Go and where none is declared.
+
+        Constants of Ruby are global: an autoloader finds them, often without any `require`.
+        """
+        if path.endswith(".rb"):
+            return ""
+        source = self.project.source(path) if not path.endswith(".go") else None
+        declared = (s.name for s in source.symbols if s.kind == "package") if source else iter(())
+        return next(declared, "") or path.rpartition("/")[0]
 
 
 def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
+from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import (
     CLASS,
     EACH,
@@ -212,6 +213,8 @@ class Classes:
             return found
         qualified = f"{definition.qualified}.{name}"
         near = [d for d in self._project.definitions(name) if d.qualified == qualified]
+        if source.language == "ruby":  # any file may reopen a module
+            return [d for d in near if self._project.family(d) == source.origin.family]
         return [d for d in near if d.path.rpartition("/")[0] == source.path.rpartition("/")[0]]
 
     def _receiver_type(self, source: FileNames, method: Definition) -> Definition | None:
@@ -247,6 +250,8 @@ class Classes:
 
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
+_NAMESPACES = {"php": "\\", "java": "."}
+"""What joins the parts of a type's full name, which needs no import."""
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _CONCRETE = frozenset({"class", "struct", "enum", "union"})
@@ -636,10 +641,22 @@ class Types:
         if len(parts) == 1 and (variable := self._type_variable(meaning)) is not None:
             return self.typed(variable, place.deeper())
         value = self.chain(parts, place.deeper())
+        if value.kind is not ValueKind.TYPE and len(parts) > 1:
+            value = self._by_full_name(parts, place) or value
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
         outside = value.kind is ValueKind.OUTSIDE or self._is_outside(parts, meaning, place.source)
         return NOT_OURS if outside else NOT_KNOWN
+
+    def _by_full_name(self, parts: Sequence[Part], place: ExpressionPlace) -> Value | None:
+        """Return a type that is named with its namespace: `\\Monolog\\Logger`, `org.jsoup.Jsoup`."""
+        between = _NAMESPACES.get(place.source.language)
+        if between is None:
+            return None
+        last = parts[-1].name
+        item = Import(between.join(part.name for part in parts), ((last, last),), 0, 0)
+        meaning = self.names.modules.imported(place.source, item, last)
+        return self._value(meaning, place, last) if meaning.definitions else None
 
     def _type_variable(self, meaning: Meaning) -> DeclaredType | None:
         """Return the bound of a type variable of Python; None for anything else."""

@@ -217,3 +217,43 @@ def test_super_in_an_inline_module_of_rust_is_the_file(
     answer = ask(repo, target)
     assert places(answer, "exact") == lines
     assert answer["complete"]
+
+
+PACKAGES = {
+    "src/main/java/org/one/Clean.java": "package org.one;\n"
+    "public class Clean {\n  public static void run() {}\n}\n",
+    "src/test/java/org/one/CleanTest.java": "package org.one;\n"
+    "class CleanTest {\n  void all() { Clean.run(); }\n}\n",
+    "src/test/java/org/two/Other.java": "package org.two;\n"
+    "class Other {\n  void all() { Clean.run(); }\n}\n",
+    "src/Log/Logger.php": "<?php\nnamespace Log;\nclass Logger {\n  public function push() {}\n}\n",
+    "tests/Log/LoggerTest.php": "<?php\nnamespace Log;\nclass LoggerTest {\n"
+    "  function all() { $logger = new Logger(); $logger->push(); }\n}\n",
+    "tests/Log/FullTest.php": "<?php\nnamespace Other;\nclass FullTest extends \\Log\\Logger {\n"
+    "  function all() { $this->push(); }\n}\n",
+    "lib/rack/mock.rb": "module Rack\n  class Mock\n    def self.env_for\n    end\n  end\nend\n",
+    "lib/rack/other.rb": "module Rack\n  class Other\n  end\nend\n",
+    "test/spec_mock.rb": "require_relative 'helper'\nRack::Mock.env_for\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("src/main/java/org/one/Clean.java#Clean.run", {"src/test/java/org/one/CleanTest.java:3"}),
+        (
+            "src/Log/Logger.php#Logger.push",
+            {"tests/Log/LoggerTest.php:4", "tests/Log/FullTest.php:4"},
+        ),
+        ("lib/rack/mock.rb#Rack.Mock", {"test/spec_mock.rb:2"}),
+        ("lib/rack/mock.rb#Rack.Mock.env_for", {"test/spec_mock.rb:2"}),
+    ],
+)
+def test_a_package_is_what_files_declare_not_their_folder(
+    repo: Repo, target: str, found: set[str]
+) -> None:
+    """Tests of Java and PHP lie in another folder; constants of Ruby need no `require`."""
+    repo.index_files(PACKAGES)
+    answer = ask(repo, target)
+    assert {f"{r['path']}:{r['line']}" for r in answer["references"]} == found
+    assert "src/test/java/org/two/Other.java" not in {r["path"] for r in answer["references"]}
