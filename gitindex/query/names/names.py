@@ -303,7 +303,7 @@ class Names:
         if scopes is not None and any(d.scope == 0 for d in scopes.declared(name)):
             whole = not scopes.partial and (source.language in ECMA or not source.stars)
             return Meaning(State.LOCAL, variable=0, sure=whole)
-        if source.language in _SHARED or (source.language == "ruby" and name[:1].isupper()):
+        if _is_shared(source, name):
             return self._beside(source, name)
         if source.language not in STRICT or _is_script(source):
             return UNKNOWN
@@ -367,17 +367,8 @@ class Names:
         ]
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
-        """Return definitions of the same package: the declared one, in Go the same folder."""
-        near = [
-            d
-            for d in self.project.definitions(name)
-            if self.project.family(d) == source.origin.family
-            and d.parent < 0
-            and "." not in d.qualified
-        ]
-        self.project.load(d.path for d in near)
-        package = self._package(source.path)
-        near = [d for d in near if self._package(d.path) == package]
+        """Return definitions of the same package, those of the same folder first."""
+        near = self._of_package(source, name)
         folder = source.path.rpartition("/")[0]
         near = [d for d in near if d.path.rpartition("/")[0] == folder] or near
         if near:
@@ -386,6 +377,15 @@ class Names:
         return (
             OUTSIDE._replace(sure=True) if own and not self.project.definitions(name) else UNKNOWN
         )
+
+    def _of_package(self, source: FileNames, name: str) -> list[Definition]:
+        """Return what the package of a file defines under a name, outside of types."""
+        found = [d for d in self.project.definitions(name) if d.parent < 0]
+        found = [d for d in found if "." not in d.qualified]
+        self.project.load(d.path for d in found)
+        family, package = source.origin.family, self._package(source.path)
+        found = [d for d in found if self.project.family(d) == family]
+        return [d for d in found if self._package(d.path) == package]
 
     def _package(self, path: str) -> str:
         """Return the package that a file declares; its folder in Go and where none is declared.
@@ -397,6 +397,11 @@ class Names:
         source = self.project.source(path) if not path.endswith(".go") else None
         declared = (s.name for s in source.symbols if s.kind == "package") if source else iter(())
         return next(declared, "") or path.rpartition("/")[0]
+
+
+def _is_shared(source: FileNames, name: str) -> bool:
+    """Return whether a name may be one of the package without an import."""
+    return source.language in _SHARED or (source.language == "ruby" and name[:1].isupper())
 
 
 def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
