@@ -1,4 +1,4 @@
-"""The stored form of a file's scopes: a JSON head, then columns of numbers. Pure.
+"""The stored form of a file's scopes: tables, then columns of numbers, as JSON. Pure.
 
 Texts that stand in the file are spans of it; numbers that grow are stored as distances; chains, types
 and words are stored once, and referred to by their number.
@@ -7,21 +7,11 @@ and words are stored once, and referred to by their number.
 from __future__ import annotations
 
 import json
-import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-_WIDTHS = (
-    ("B", 0, 1 << 8),
-    ("H", 0, 1 << 16),
-    ("b", -(1 << 7), 1 << 7),
-    ("h", -(1 << 15), 1 << 15),
-)
-_ABSENT = "0"
-"""The code of a column of zeros, which takes no room."""
-_SWAPPED = sys.byteorder == "big"
 _NEXT, _CALLED = "\x1f", "\x1e"
 """In a chain: before the next link, and before what a call loads."""
 _COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -32,6 +22,9 @@ KNOWN_WORDS = (
     *("evaluated", "annotation", "named", "code"),
 )
 """Words that every payload can refer to: kinds of declarations, comments and strings."""
+
+MAX_ROWS = 1 << 24
+"""Most rows of a table: no stored payload has more bytes."""
 
 Column = Sequence[int]
 Link = tuple[str, bool, str]
@@ -44,9 +37,7 @@ class ScopesWriter:
         self._chains: dict[str, int] = {"": 0}
         self._types: dict[str, int] = {"null": 0}
         self._words = {word: number for number, word in enumerate(KNOWN_WORDS)}
-        self._codes: list[str] = []
-        self._counts: list[int] = []
-        self._data: list[bytes] = []
+        self._columns: list[Sequence[int] | int] = []
 
     def chain(self, parts: Iterable[Sequence[Any]] | None) -> int:
         """Return the number of a chain; 0 for none, and for one that cannot be written."""
@@ -73,51 +64,33 @@ class ScopesWriter:
 
     def add_rows(self, rows: Iterable[Sequence[int]], width: int) -> None:
         """Add rows of so many numbers as columns; the first of them grows."""
-        columns: list[Sequence[int]] = list(zip(*rows, strict=True)) or [()] * width
-        self._counts.append(len(columns[0]))
-        first = columns[0]
-        self._add(list(map(int.__sub__, first, (0, *first[:-1]))))
-        for column in columns[1:]:
-            self._add(column)
-
-    def _add(self, column: Sequence[int]) -> None:
-        low, high = (min(column), max(column)) if column else (0, 0)
-        if low == high == 0:
-            self._codes.append(_ABSENT)
-            return
-        code = next((c for c, least, most in _WIDTHS if least <= low and high < most), "i")
-        numbers = array(code, column)
-        if _SWAPPED:
-            numbers.byteswap()
-        self._codes.append(code)
-        self._data.append(numbers.tobytes())
+        first, *others = list(zip(*rows, strict=True)) or [()] * width
+        grown = list(map(int.__sub__, first, (0, *first[:-1])))
+        self._columns += [column if any(column) else len(column) for column in (grown, *others)]
 
     def finish(self, *rest: Any) -> bytes:
         """Return the payload; `rest` are further values of the head."""
         types = [json.loads(text) for text in self._types]
         words = list(self._words)[len(KNOWN_WORDS) :]
-        head = [list(self._chains), types, words, "".join(self._codes), self._counts, *rest]
-        return b"\n".join((_COMPACT(head).encode(), b"".join(self._data)))
+        told = [list(self._chains), types, words, self._columns, *rest]
+        return _COMPACT(told).encode()
 
 
 class ScopesReader:
     """Reads a payload column by column. Raises ValueError if it is not one."""
 
     def __init__(self, payload: bytes, rest: int) -> None:
-        text, _, self._data = payload.partition(b"\n")
-        head = json.loads(text)
-        if not isinstance(head, list) or len(head) != 5 + rest:
+        told = json.loads(payload)
+        if not isinstance(told, list) or len(told) != 4 + rest:
             raise ValueError("no scopes")
         self.chains: list[str]
-        self.chains, self.types, words, codes, counts, *self.rest = head
+        self.chains, self.types, words, columns, *self.rest = told
         self.words: list[str] = [*KNOWN_WORDS, *words]
-        self._codes, self._counts = iter(codes), iter(counts)
-        self._at = 0
+        self._columns = iter(columns)
 
     def columns(self, width: int) -> list[Column]:
         """Return the next columns; the first of them grows."""
-        count = next(self._counts, 0)
-        first, *others = [self._column(next(self._codes, ""), count) for _ in range(width)]
+        first, *others = [_numbers(next(self._columns, 0)) for _ in range(width)]
         return [list(accumulate(first)), *others]
 
     def rows(self, width: int) -> list[tuple[int, ...]]:
@@ -131,18 +104,15 @@ class ScopesReader:
             raise ValueError("a number is out of range")
         return list(zip(*columns, strict=True))
 
-    def _column(self, code: str, count: int) -> Column:
-        if code == _ABSENT:
-            return bytes(count)
-        numbers = array(code)
-        end = self._at + count * numbers.itemsize
-        numbers.frombytes(self._data[self._at : end])
-        self._at = end
-        if len(numbers) != count:
-            raise ValueError("scopes are cut")
-        if _SWAPPED:
-            numbers.byteswap()
-        return numbers
+
+def _numbers(column: Sequence[int] | int) -> Column:
+    """Return the numbers of a column, which is as long as its numbers are, or has so many zeros."""
+    if isinstance(column, int):
+        return bytes(min(column, MAX_ROWS))
+    try:
+        return array("q", column)
+    except OverflowError:
+        raise ValueError("a number is out of range") from None
 
 
 def read_links(chain: str) -> list[Link]:

@@ -271,7 +271,7 @@ class Names:
 
     def _in_module(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name at module level: bound there, or from other files."""
-        top = self._outermost(source, top_symbols(source, name), name)
+        top = top_symbols(source, name)
         bindings = self._bindings(source, name)
         if bindings:  # `mod a;` names a file, and is also a symbol
             top = [symbol for symbol in top if symbol.kind not in SPACES]
@@ -290,7 +290,6 @@ class Names:
         hidden = self.modules.hidden(source, name, frozenset({source.path}))
         told = joined([self.modules.imported(source, *item) for item in bindings], top, hidden)
         whole = source.language in MODELLED and hidden is None
-        whole = whole and not self._is_bound_again(source, name, top)
         return told._replace(sure=told.sure and whole)
 
     def _from_others(self, source: FileNames, name: str) -> Meaning:
@@ -346,25 +345,6 @@ class Names:
         home = self.project.source(paths[0]) if named.isdisjoint(paths) else None
         clauses = (s.name for s in home.symbols if s.kind == "package") if home else iter(())
         return next(clauses, "")
-
-    def _is_bound_again(self, source: FileNames, name: str, top: list[Definition]) -> bool:
-        """Return whether the module also binds a name without a symbol: a loop, a `with`."""
-        scopes = self.project.scopes(source.path) if source.language == "python" else None
-        if scopes is None:
-            return False
-        known = {self.project.offset(source.path, s.line, s.column) for s in top}
-        told = (d for d in scopes.declared(name) if d.scope == 0 and d.kind != "import")
-        return any(d.offset not in known for d in told)
-
-    def _outermost(self, source: FileNames, found: list[Definition], name: str) -> list[Definition]:
-        """Drop symbols declared inside anonymous functions, which are not symbols themselves."""
-        scopes = self.project.scopes(source.path) if found else None
-        if scopes is None or source.language not in ECMA:
-            return found
-        declared = {d.offset for d in scopes.declared(name) if d.scope > 0}
-        return [
-            s for s in found if self.project.offset(source.path, s.line, s.column) not in declared
-        ]
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
         """Return definitions of the same package, those of the same folder first."""
