@@ -30,9 +30,9 @@ def measure(bench: Bench) -> list[Row]:
     size = os.path.getsize(worktree.database) / 1e6
     cold = 1000 * bench.corpus().gitindex("symbols", "Popen").cpu
     probe = probe_index(worktree, 40)
-    noted = _each(lambda: find_hidden(worktree, probe, ()))
+    noted = _each(lambda: find_hidden(worktree, probe, (), ()))
     changed = probe._replace(checksum=b"x" * 20)
-    other = _each(lambda: find_hidden(worktree, changed, ()))
+    other = _each(lambda: find_hidden(worktree, changed, (), ()))
     return [
         Row("checksums, in a warm answer", stat, "ms", answer, "symbols, warm", most_ratio=0.03),
         Row("checksums, read parts again", again, "ms", answer, "symbols, warm", most_ratio=0.03),

@@ -102,10 +102,12 @@ class ComparedFiles(NamedTuple):
         return _OTHER in self.results.values()
 
 
-def find_hidden(worktree: Worktree, probe: IndexProbe, untracked: Iterable[bytes]) -> HiddenEdits:
+def find_hidden(
+    worktree: Worktree, probe: IndexProbe, dirty: Iterable[bytes], untracked: Iterable[bytes]
+) -> HiddenEdits:
     """Return tracked paths that differ from their blobs although `git status` does not show it."""
     edited, converted = edited_paths(worktree, probe.unchecked)
-    others, left = _converted(worktree, probe, untracked)
+    others, left = _converted(worktree, probe, frozenset(dirty), untracked)
     return HiddenEdits(edited, converted + others, left)
 
 
@@ -195,7 +197,7 @@ def note_compared(worktree: Worktree, digits: int) -> None:
     # What has a known size is its blob: of a large index only a few entries are looked at.
     entries = probe.beyond(frozenset() if by_bytes else sizes)
     results = record.of(entries)
-    results |= compare(worktree, [entry for entry in entries if entry.key not in results])
+    results |= _compare_indexed(worktree, [e for e in entries if e.key not in results])
     if not by_bytes and _OTHER not in results.values():
         # Sizes will do: they are true for every file, and survive a change of times.
         alike, results = _split(results)
@@ -208,6 +210,16 @@ def note_compared(worktree: Worktree, digits: int) -> None:
     write_atomic(record_file(worktree), noted, durable=False)
 
 
+def _compare_indexed(worktree: Worktree, entries: list[ComparedEntry]) -> dict[bytes, int]:
+    """Compare files; one that differs and was written since is an edit, which git reports."""
+    results, is_as_noted = compare(worktree, entries), _is_as_noted(worktree)
+    return {
+        entry.key: results[entry.key]
+        for entry in entries
+        if entry.key in results and (results[entry.key] != _OTHER or is_as_noted(entry))
+    }
+
+
 def _split(results: dict[bytes, int]) -> tuple[frozenset[bytes], dict[bytes, int]]:
     """Return sizes and ids of files that are their blobs, and the results of the other files."""
     alike = frozenset(key[SIZE:] for key, result in results.items() if result == _ALIKE)
@@ -215,9 +227,12 @@ def _split(results: dict[bytes, int]) -> tuple[frozenset[bytes], dict[bytes, int
 
 
 def _converted(
-    worktree: Worktree, probe: IndexProbe, untracked: Iterable[bytes]
+    worktree: Worktree, probe: IndexProbe, dirty: frozenset[bytes], untracked: Iterable[bytes]
 ) -> tuple[list[bytes], int]:
-    """Return paths whose bytes are not their blob's text, and how many files were not compared."""
+    """Return paths whose bytes are not their blob's text, and how many files were not compared.
+
+    What git reports as changed is not compared again.
+    """
     record = read_compared(worktree, probe.id_bytes)
     by_bytes = may_convert(worktree, probe, record, untracked)
     if not by_bytes and record.is_of(probe.checksum):
@@ -225,7 +240,7 @@ def _converted(
     entries = probe.beyond(frozenset() if by_bytes else read_sizes(worktree, probe.id_bytes))
     # Git may have read a file whose times are others: filtered, it was as its blob.
     results = record.of(list(filter(_is_as_noted(worktree), entries)) if by_bytes else entries)
-    new = [entry for entry in entries if entry.key not in results]
+    new = [e for e in entries if e.key not in results and e.path not in dirty]
     if not by_bytes and len(new) > FEW:
         new = _of_other_size(worktree, new)
     results |= compare(worktree, new[:MAX_COMPARED])

@@ -145,7 +145,7 @@ class WorktreeProbe:
 
         probe = probe_index(self.worktree, digits)
         index = identity_of(index_of(self.worktree))
-        return find_hidden(self.worktree, probe, status.untracked), index
+        return find_hidden(self.worktree, probe, status.dirty, status.untracked), index
 
     def _committed(self, head: Result, status: HeadState | None) -> HeadState:
         """Return HEAD's commit, tree and branch, read by one git process."""

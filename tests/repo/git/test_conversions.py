@@ -13,6 +13,7 @@ from gitindex.freshness.envelope import edits_left_out
 from gitindex.git import hidden_edits
 from gitindex.git.hidden_edits import (
     ComparedFiles,
+    note_compared,
     read_compared,
     record_file,
     render_compared,
@@ -268,6 +269,32 @@ def test_a9_too_many_files_to_compare_are_said(
     assert answer["freshness"]["leftOut"] == 1
     state = read_head_state(reversed_file.worktree)
     assert edits_left_out(str(reversed_file.path), state) == 1, "as `status` says"
+
+
+def test_i43_what_git_reports_is_not_counted_again(
+    reversed_file: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        reversed_file.write(f"edited{number}.py", "edited = 1\n")
+    reversed_file.commit()
+    reversed_file.index()
+    monkeypatch.setattr(hidden_edits, "MAX_COMPARED", 1)
+    for number in range(4):
+        reversed_file.write(f"edited{number}.py", f"edited = 'now {number}'\n")
+    state = read_head_state(reversed_file.worktree)
+    assert (len(state.dirty), state.unchecked) == (4, 0)
+    assert len(reversed_file.answer("grep", "edited = 'now")["results"]) == 4
+
+
+def test_i43_an_edit_during_the_comparison_is_no_conversion(quiet: Repo) -> None:
+    """The runner may compare a moment after a file was written: git's index has its old stat data."""
+    quiet.write("app.py", "written = 'while the runner compared'\n")
+    Path(record_file(quiet.worktree)).unlink()
+    Path(sizes_file(quiet.worktree)).unlink()
+    note_compared(quiet.worktree, 40)
+    assert read_compared(quiet.worktree, 20).checksum
+    assert not read_compared(quiet.worktree, 20).has_others
+    assert [*read_head_state(quiet.worktree).dirty] == [b"app.py"]
 
 
 @pytest.mark.parametrize("at", range(0, 130, 3))
