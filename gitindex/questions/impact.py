@@ -66,6 +66,7 @@ def _dangling(change: TreeChange, signatures: bool) -> Row:
         dangling=[one.fields() for one in result.sure],
         possible=[one.fields() for one in result.possible],
         misfits=[one.fields() for one in find_misfits(change)] if signatures else [],
+        possibleMore=result.more,
         unchecked=unchecked_fields(change),
         truncated=result.truncated,
     )
@@ -117,6 +118,8 @@ def _dangling_text(answer: Answer, ink: Ink) -> Lines:
         yield f"{ink.place(row)}: `{safe_text(row['name'])}` {safe_text(row['why'])}"
     for line in _gone(answer["possible"], answer["deletedFiles"], ink, "tier"):
         yield ink.paint("dim", f"? {line}")
+    if answer["possibleMore"]:
+        yield ink.paint("dim", f"? and {answer['possibleMore']} more possible places")
     if not (answer["dangling"] or answer["misfits"] or answer["possible"]):
         yield Aside("nothing dangles")
     if answer["dangling"]:

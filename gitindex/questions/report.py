@@ -66,7 +66,10 @@ def _answer(change: TreeChange, between: str, params: Params) -> Row:
         tests=[path_fields(os.fsencode(one.path))["path"] for one in tests.tests],
         commands=[one._asdict() for one in commands],
         unchecked=unchecked_fields(change),
-        truncated=dangling.truncated or tests.truncated or reached["truncated"],
+        truncated=dangling.truncated
+        or dangling.more > 0
+        or tests.truncated
+        or reached["truncated"],
     )
 
 

@@ -73,17 +73,27 @@ def _options(args: list[str]) -> Options:
 def _change_of(worktree: Worktree, options: Options) -> str:
     """Return the range to check: two given commits, what this branch changes, or empty for what is staged."""
     from gitindex.git.command import try_git
-    from gitindex.query.impact.change import branch_range
 
-    if options.to_ref:
-        if options.from_ref.strip("0"):
-            return f"{options.from_ref}..{options.to_ref}"
-        return branch_range(worktree).replace("..HEAD", f"..{options.to_ref}")  # a new branch
-    if options.all_files:
-        return branch_range(worktree)
+    if options.to_ref and options.from_ref.strip("0"):
+        return f"{options.from_ref}..{options.to_ref}"
+    if options.to_ref or options.all_files:
+        return _of_branch(worktree, options.to_ref or "HEAD")  # of a new branch
     committing = "GIT_INDEX_FILE" in os.environ  # git sets it for its own hooks
     staged = try_git(worktree.root, "diff", "--cached", "--quiet", "HEAD", "--").returncode
-    return "" if committing or staged else branch_range(worktree)  # `pre-commit run --all-files`
+    return "" if committing or staged else _of_branch(worktree, "HEAD")  # `run --all-files`
+
+
+def _of_branch(worktree: Worktree, tip: str) -> str:
+    """Return what a branch changes, and say it: nobody named the commits that are compared."""
+    from gitindex.query.impact.change import branch_range
+
+    between = branch_range(worktree, tip)
+    base, _, end = between.partition("..")
+    shown = (
+        f"compared {base[:10]}..{end[:10]}" if base else f"no commit before {tip} to compare with"
+    )
+    sys.stderr.write(f"gitindex: {safe_text(shown)}\n")
+    return between
 
 
 def _dangling(worktree: Worktree, options: Options) -> int:
@@ -126,6 +136,7 @@ def _merge(worktree: Worktree, options: Options) -> int:
         if not branch:
             return _unchecked("there is no branch to merge with", options)
         rest.insert(0, branch)
+        sys.stderr.write(f"gitindex: merged HEAD with {safe_text(branch)} in memory\n")
     return _ask(worktree, ["merge-check", *rest], options)
 
 
@@ -178,7 +189,8 @@ def _ask(worktree: Worktree, line: list[str], options: Options) -> int:
     short = _is_short(answer)
     if short:
         _unchecked("more files differ from the index than one answer reads", options)
-    return int(Exit.NO) if options.strict and (short or answer.get("unchecked")) else code
+    left_out = short or answer.get("unchecked") or ("dangling" in answer and answer["truncated"])
+    return int(Exit.NO) if options.strict and left_out else code
 
 
 def _is_short(answer: dict[str, Any]) -> bool:

@@ -27,6 +27,7 @@ from gitindex.query.claims.evidence import (
     UNVERIFIABLE,
     ClaimTree,
     ClaimVerdict,
+    UnclearPath,
     UnknownName,
     combined,
     definition_row,
@@ -97,7 +98,9 @@ def verify_claims(
         trees = {"": ClaimTree(view)}
         claims = list(query.claims)
         if query.text:
-            claims += claims_of_text(query.text, _Paths(view).resolve)
+            paths = _Paths(view, places.inside)
+            claims += claims_of_text(query.text, paths.resolve)
+            places = places._replace(inside=paths.inside)
         for claim in claims:
             if claim.at not in trees:
                 trees[claim.at] = ClaimTree(stack.enter_context(open_at(claim.at)))
@@ -147,17 +150,28 @@ def _arguments(claim: Claim, places: ClaimPlaces) -> Iterator[str]:
 class _Paths:
     """The paths of a tree, by their last part: reports shorten them."""
 
-    def __init__(self, view: TreeView) -> None:
+    def __init__(self, view: TreeView, inside: Callable[[str], str]) -> None:
+        self._inside = inside
+        self._unclear: dict[str, list[str]] = {}
         self._by_name: dict[str, list[str]] = {}
         for (path,) in view.rows("SELECT l.path FROM {live} l"):
             text = os.fsdecode(path)
             self._by_name.setdefault(text.rpartition("/")[2], []).append(text)
 
     def resolve(self, path: str) -> str:
-        """Return the only path of the tree that ends so; else the path as it is."""
+        """Return the only path of the tree that ends so, or that an absolute path ends with."""
         clean = path.removeprefix("./")
-        ends = [p for p in self._by_name.get(clean.rpartition("/")[2], ()) if _ends(p, clean)]
+        same = sorted(self._by_name.get(clean.rpartition("/")[2], ()))
+        ends = [p for p in same if _ends(p, clean)] or [p for p in same if _ends(clean, p)]
+        if len(ends) > 1 and clean not in ends:
+            self._unclear[clean] = ends
         return ends[0] if len(ends) == 1 else clean
+
+    def inside(self, path: str) -> str:
+        """Return a path of the tree; refuses one that several files end with."""
+        if path in self._unclear:
+            raise UnclearPath(path, self._unclear[path])
+        return self._inside(path)
 
 
 def _ends(path: str, tail: str) -> bool:
@@ -360,23 +374,38 @@ def _is_below(path: str, below: str) -> bool:
 
 
 def judge_line(tree: ClaimTree, path: str, number: str, text: str) -> ClaimVerdict:
-    """Confirmed where the line contains the text, blanks apart; refuted where it does not."""
+    """Confirmed where the line, or one of `A-B`, contains the text, blanks apart; else refuted."""
     if gone := tree.missing(path):
         return gone
-    lines = [_squeezed(line) for line in tree.lines(path) or []]
-    at = int(number) - 1
-    quoted = [_squeezed(line) for line in text.splitlines()] or [""]
-    shown = {"path": safe_text(path), "line": at + 1}
-    if not 0 <= at < len(lines):
+    lines = list(map(_squeezed, tree.lines(path) or []))
+    claimed = _line_range(number)
+    if not claimed or claimed[0] < 1 or claimed[-1] > len(lines):
         why = f"{safe_text(path)} has {len(lines)} lines"
-        return ClaimVerdict(REFUTED, why, ({**shown, "line": max(1, len(lines)), "text": ""},))
-    found = {**shown, "text": safe_text(lines[at][:200])}
-    here = [n + 1 for n in range(len(lines)) if _stands_at(lines, quoted, n)]
-    if at + 1 in here:
+        row = {"path": safe_text(path), "line": max(1, len(lines)), "text": ""}
+        return ClaimVerdict(REFUTED, why, (row,))
+    here = _places_of(text, lines)
+    if there := sorted(set(here) & set(claimed)):
         why = "the line is as quoted" if text else "there is such a line"
-        return ClaimVerdict(CONFIRMED, why, (found,))
-    elsewhere = f"; the text is in line {', '.join(map(str, here[:3]))}" if here else ""
-    return ClaimVerdict(REFUTED, f"the line is another{elsewhere}", (found,))
+        return ClaimVerdict(CONFIRMED, why, (_line_row(tree, path, there[0]),))
+    why = f"the line is another{_nearest(here, claimed[0])}"
+    return ClaimVerdict(REFUTED, why, (_line_row(tree, path, claimed[0]),))
+
+
+def _line_range(number: str) -> range:
+    """Return the lines that `N` or `A-B` names."""
+    first, _, end = number.partition("-")
+    return range(int(first), int(end or first) + 1)
+
+
+def _places_of(text: str, lines: list[str]) -> list[int]:
+    quoted = [_squeezed(line) for line in text.splitlines()] or [""]
+    return [n + 1 for n in range(len(lines)) if _stands_at(lines, quoted, n)]
+
+
+def _nearest(here: list[int], at: int) -> str:
+    """Return where else a text is, the lines nearest to a claimed one."""
+    near = sorted(sorted(here, key=lambda n: abs(n - at))[:3])
+    return f"; the text is in line {', '.join(map(str, near))}" if near else ""
 
 
 def judge_defines(tree: ClaimTree, path: str, name: str) -> ClaimVerdict:

@@ -49,6 +49,14 @@ class UnknownName(GitIndexError):
         super().__init__(f"no symbol {safe_text(name)}", hint, Exit.USAGE)
 
 
+class UnclearPath(UnknownName):
+    """A report shortens a path to what several files of the tree end with."""
+
+    def __init__(self, path: str, files: list[str]) -> None:
+        message = f"{safe_text(path)} is {len(files)} files"
+        GitIndexError.__init__(self, message, f"such as {safe_text(files[0])}", Exit.USAGE)
+
+
 class ClaimTree:
     """One tree that claims are checked against. Answers about a name are kept."""
 

@@ -34,21 +34,32 @@ MAX_CLAIM = 4_000
 _HEAD = compile_later(r"\s*([a-z_]{1,32})\s*\(")
 _REV = compile_later(r"\s*(?:@\s*(\S{1,256}))?\s*")
 _QUOTED = compile_later(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')\s*', re.DOTALL)
+_LINES = compile_later(r"[0-9]{1,9}(?:-[0-9]{1,9})?")
 _UNESCAPED = compile_later(r"\\(.)", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t"}
 
 MAX_REPORT = 1 << 20
 """Bytes of a report that are read."""
+_FILE = r"(?<![\w/.+-])(?P<file>(?:(?<!:)/)?[\w.@+-]+(?:/[\w.@+-]+)*\.\w{1,8})"
+"""A path, but no part of an address: that shows another revision."""
+_NUMBER = r"[1-9][0-9]{0,7}"
 _PLACE = (
-    r"(?P<file>[\w.@+-]+(?:/[\w.@+-]+)*\.\w{1,8}):(?P<line>[1-9][0-9]{0,7})(?:-[0-9]+|:[0-9]+)?"
+    rf"{_FILE}(?::|#L|`?,?\s+lines?\s+)(?P<line>{_NUMBER})"
+    rf"(?:[-–]L?(?P<last>{_NUMBER})|:[0-9]+)?"
 )
 _CODE = r"`(?P<code>[^`\n]{1,300})`"
-_AFTER = compile_later(rf"`?{_PLACE}`?(?:\s*(?:[:—–]|-{{1,2}}|says|is|reads|contains)\s*{_CODE})?")
-_BEFORE = compile_later(rf"{_CODE}\s*(?:\(|\bat\b|\bin\b|\bon\b|@|,)\s*`?{_PLACE}")
-_DEFINED = compile_later(
-    r"`(?P<name>[A-Za-z_][\w.]*)(?:\(\))?`\s+(?:is\s+)?(?:defined\s+)?in\s+"
-    r"`?(?P<file>[\w.@+-]+(?:/[\w.@+-]+)*\.\w{1,8})`?(?![\w:])"
+_VERB = r"(?:says|is|reads|contains|calls|has|defines|imports|raises)"
+_AFTER = compile_later(rf"{_PLACE}[`)]?(?:\s*(?:[:—–]|-{{1,2}}|\b{_VERB}\b|(?=`))\s*{_CODE})?")
+_KNOWN = r"(?:is\s+)?(?:defined|declared|called|used|imported|raised|set)\s+"
+_BEFORE = compile_later(
+    rf"{_CODE}\s*(?:{_KNOWN})?(?:\(|\bat\b|\bin\b|\bon\b|@|,)\s*(?:\[[^\]\n]{{1,200}}\]\()?`?{_PLACE}"
 )
+_DEFINED = compile_later(
+    r"`(?P<name>[A-Za-z_][\w.]*)(?:\(\))?`\s+(?:is\s+)?(?:defined|declared)\s+in\s+"
+    rf"`?{_FILE}`?(?![\w:#]|,?\s+lines?\s)"
+)
+_QUALIFIED = compile_later(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)+")
+"""A name with its class or module, of which a definition spells only the last part."""
 _OWN_CLAIM = compile_later(rf"\b(?:{'|'.join(KINDS)})\([^\n]{{1,{MAX_CLAIM}}}")
 
 
@@ -140,7 +151,7 @@ def _checked(kind: str, args: list[str], at: str) -> Claim:
     given = ", ".join(args)
     if len(args) != len(needed) or _is_empty(args, needed):
         raise _malformed(f"not {form}: {_short(f'{kind}({given})')}")
-    if kind == "line" and not (args[1].isascii() and args[1].isdigit() and len(args[1]) < 10):
+    if kind == "line" and not _LINES.fullmatch(args[1]):
         raise _malformed(f"not {form}: {_short(args[1])} is not a line number")
     if "\0" in f"{given}{at}":
         raise _malformed(f"not {form}: a NUL is in it")
@@ -210,18 +221,25 @@ def claims_of_text(text: str, resolve: Callable[[str], str]) -> Iterator[Claim]:
 def _found(text: str, resolve: Callable[[str], str]) -> Iterator[Claim]:
     quoted: set[int] = set()
     for match in _BEFORE.finditer(text):
-        code = match["code"].removesuffix("()")
-        if not re.search(_PLACE, code):
+        if not re.search(_PLACE, match["code"]):
             quoted.add(match.start("file"))
-            yield Claim("line", (resolve(match["file"]), match["line"], code))
+            yield _line(match, resolve)
     for match in _AFTER.finditer(text):
         if match.start("file") not in quoted:
-            code = (match["code"] or "").removesuffix("()")
-            yield Claim("line", (resolve(match["file"]), match["line"], code))
+            yield _line(match, resolve)
     for match in _DEFINED.finditer(text):
         yield Claim("defines", (resolve(match["file"]), match["name"]))
     for match in _OWN_CLAIM.finditer(text):
         yield from _own(match[0])
+
+
+def _line(match: re.Match[str], resolve: Callable[[str], str]) -> Claim:
+    """Return the claim of a quote: of a name with its class the line has to have the last part."""
+    code = (match["code"] or "").removesuffix("()")
+    if _QUALIFIED.fullmatch(code):
+        code = re.split(r"[.:#]", code)[-1]
+    number = match["line"] + (f"-{match['last']}" if match["last"] else "")
+    return Claim("line", (resolve(match["file"]), number, code))
 
 
 def _own(text: str) -> Iterator[Claim]:

@@ -199,22 +199,22 @@ def counterparts(project: Project, definition: Definition) -> list[Definition]:
     return [symbol for symbol in same if symbol.qualified == definition.qualified]
 
 
-def branch_range(worktree: Worktree, branch: str = "") -> str:
-    """Return what this branch changes: from its merge base with the default branch to HEAD.
+def branch_range(worktree: Worktree, tip: str = "HEAD") -> str:
+    """Return what a branch changes: from its merge base with the default branch to its last commit.
 
     On the default branch itself: the last commit. Empty if there is no commit before it.
     """
-    branch = branch or default_branch(worktree)
-    base = _output(worktree, "merge-base", branch, "HEAD") if branch else ""
+    branch = default_branch(worktree)
+    base = _output(worktree, "merge-base", branch, tip) if branch else ""
     lacks_base = bool(branch) and not base
-    if not base or base == _output(worktree, "rev-parse", "HEAD"):
-        base = _output(worktree, "rev-parse", "-q", "--verify", "HEAD^")
+    if not base or base == _output(worktree, "rev-parse", f"{tip}^{{commit}}"):
+        base = _output(worktree, "rev-parse", "-q", "--verify", f"{tip}^")
     if lacks_base or (not base and is_shallow(worktree.root)):
         raise GitIndexError(
             f"the history of this clone does not reach {branch or 'another commit'}",
             "fetch all of it: `git fetch --unshallow`, in CI `fetch-depth: 0`",
         )
-    return f"{base}..HEAD" if base else ""
+    return f"{base}..{tip}" if base else ""
 
 
 def default_branch(worktree: Worktree) -> str:

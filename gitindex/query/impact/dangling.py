@@ -91,7 +91,8 @@ class DanglingReferences(NamedTuple):
 
     sure: list[Dangling]
     possible: list[Dangling]
-    truncated: bool
+    truncated: bool  # more names were lost than are examined
+    more: int = 0  # possible ones that are not listed
 
 
 def find_dangling(change: TreeChange, within: Collection[str] | None = None) -> DanglingReferences:
@@ -141,9 +142,10 @@ class _DanglingSearch:
         self._lost_modules()
         known = {one[:3] for one in self._sure}
         possible = [one for one in self._possible if one[:3] not in known]
-        cut = len(lost) > MAX_LOST or len(possible) > MAX_POSSIBLE
         shown = sorted(possible, key=Dangling.order)[:MAX_POSSIBLE]
-        return DanglingReferences(sorted(self._sure, key=Dangling.order), shown, cut)
+        sure = sorted(self._sure, key=Dangling.order)
+        more = len(possible) - len(shown)
+        return DanglingReferences(sure, shown, len(lost) > MAX_LOST, more)
 
     @cached_property
     def _paths(self) -> list[str]:

@@ -173,7 +173,7 @@ def test_a_broken_assumption_is_said_and_decides_when_strict(repo: Repo) -> None
 
 REPORT = """\
 I checked the code. `helper` (lib/util.py:4) joins paths, and lib/main.py:6: `return helper('a')`
-is its only call. See `util.py:900`. `lonely` is defined in `lib/util.py`; `Own` in `lib/util.py`.
+is its only call. See `util.py:900`. `lonely` is defined in `lib/util.py`; `Own` is defined in `lib/util.py`.
 Also: unused(lonely).
 """
 
@@ -194,6 +194,35 @@ def test_a_report_is_checked_by_its_quotes(code: Repo) -> None:
     (code.path / ".git" / "report.md").write_text(REPORT)
     assert code.gitindex("claim", "--from-text", ".git/report.md").returncode == 1
     assert code.piped("nothing to see", "claim", "--from-text", "-").returncode == 0
+
+
+LOOSE = """
+- `Own.run` (lib/main.py:5-7) and `Own.run` at [main](lib/main.py#L6); lib/util.py:4 `def helper`
+- `Own.run` is defined in lib/main.py:1, `helper` in lib/util.py, and `helper` (lib/util.py, line 4)
+- https://host.example/blob/v1/lib/util.py#L900 and /home/me/repo/lib/util.py:2 and x.py:1, lib/util.py:3-99
+"""
+
+
+def test_quotes_of_a_report_as_people_write_them(code: Repo) -> None:
+    """Ranges, links, verbs, absolute paths; addresses show other revisions, `X in FILE` says nothing."""
+    code.write("a/x.py", "")
+    code.write("b/x.py", "")
+    code.commit()
+    code.gitindex("wait")
+    answer = json.loads(code.piped(LOOSE, "claim", "--from-text", "-", "--json").stdout)
+    found = {row["claim"]: row["verdict"] for row in answer["verdicts"]}
+    assert found == {
+        'line(lib/main.py, 5-7, "run")': "confirmed",
+        'line(lib/main.py, 6, "run")': "refuted",
+        'line(lib/util.py, 4, "def helper")': "confirmed",
+        'line(lib/main.py, 1, "run")': "refuted",
+        'line(lib/util.py, 4, "helper")': "confirmed",
+        'line(lib/util.py, 2, "")': "confirmed",
+        'line(x.py, 1, "")': "unverifiable",
+        'line(lib/util.py, 3-99, "")': "refuted",
+    }
+    whys = {row["claim"]: row["why"] for row in answer["verdicts"]}
+    assert whys['line(x.py, 1, "")'] == "x.py is 2 files (such as a/x.py)"
 
 
 def test_secrets_and_other_files_are_not_quoted(repo: Repo) -> None:

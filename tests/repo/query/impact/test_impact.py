@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.cli.verbs import gates
+from gitindex.query.impact import dangling as dangling_references
 from gitindex.query.impact import reach
 from tests.support import Repo
 
@@ -192,6 +193,39 @@ def test_gates_look_in_a_fresh_clone(broken: Repo, how: tuple[list[str], dict[st
     assert done.returncode == 1, done
     assert "pkg/use.py:1: `build` is gone from pkg/core.py" in done.stdout
     assert "run" not in done.stderr
+    if "PRE_COMMIT_FROM_REF" not in env or env["PRE_COMMIT_FROM_REF"].startswith("0"):
+        named = len(args) > 1  # what is compared is said where nobody named it
+        assert ("gitindex: compared " in done.stderr) is not named
+
+
+def test_a_new_branch_is_compared_with_its_own_base(broken: Repo) -> None:
+    """It need not be what is checked out: `git push origin topic` from another branch."""
+    main = broken.git("rev-parse", "main").strip()[:10]
+    broken.git("switch", "-q", "-c", "other", "main")
+    broken.write("pkg/new.py", "def later(): pass\n")
+    broken.commit("later")
+    refs = ["--from-ref", "0" * 40, "--to-ref", "topic"]
+    done = broken.gitindex("gate", "dangling", *refs)
+    assert (done.returncode, done.stderr.strip()) == (1, f"gitindex: compared {main}..topic")
+    assert "later" not in broken.gitindex("gate", "api", *refs).stdout
+
+
+def test_a_first_commit_has_nothing_to_compare_with(repo: Repo) -> None:
+    repo.write("a.py", "def f(): pass\n")
+    repo.commit()
+    done = repo.gitindex("gate", "dangling", "--all-files")
+    told = "gitindex: no commit before HEAD to compare with\n"
+    assert (done.returncode, done.stderr) == (0, told)
+
+
+def test_what_a_limit_leaves_out_is_said_and_fails_if_strict(
+    broken: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(broken.path)
+    monkeypatch.setattr(dangling_references, "MAX_LOST", 0)
+    assert gates.run_gate("dangling", []) == 0
+    assert "not checked: a part of this change" in capfd.readouterr().err
+    assert gates.run_gate("dangling", ["--strict"]) == 1
 
 
 def test_a_commit_is_judged_by_what_it_stages(broken: Repo) -> None:
