@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from gitindex.base.atomic_file import remove
 from gitindex.base.errors import Exit, GitIndexError, NotIndexed
 from gitindex.base.escape import counted
 from gitindex.base.version import __version__
@@ -25,7 +26,7 @@ from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.idle_work import derive_all
 from gitindex.sharing.membership import root_commits
-from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack
+from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack, zstd_library
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import Database, open_reader
@@ -53,6 +54,7 @@ def create_pack(
 
     With `base`, a tree, the pack is a delta: facts that this tree needs as well are left out.
     """
+    zstd_library()  # without it nothing is begun
     commit = _commit(worktree, rev)
     derive_all(worktree, report)
     tree = tree_of(worktree.root, commit)
@@ -85,8 +87,12 @@ def create_pack(
         )
         if os.path.isdir(output):
             output = os.path.join(output, manifest.name)
-        whole = write_pack(f"{output}.part", scratch, [DATABASE, *names], manifest)
-        os.replace(f"{output}.part", output)
+        part = f"{output}.part"
+        try:
+            whole = write_pack(part, scratch, [DATABASE, *names], manifest)
+            os.replace(part, output)
+        finally:
+            remove(part)
     finally:
         source.close()
         repository.close()

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
@@ -28,8 +29,7 @@ MAX_PACK = 8 << 30
 
 def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> Manifest:
     """Write the members of a folder as a pack; return the manifest with their sizes and digests."""
-    members = f"{path}.members"
-    with open(members, "w+b") as body:
+    with tempfile.TemporaryFile(dir=folder) as body:
         packed = []
         for name in names:
             with open(os.path.join(folder, name), "rb") as source:
@@ -42,7 +42,6 @@ def write_pack(path: str, folder: str, names: list[str], manifest: Manifest) -> 
             pack.write(head.getvalue())
             body.seek(0)
             shutil.copyfileobj(body, pack, CHUNK)
-    os.unlink(members)
     return whole
 
 
@@ -290,7 +289,7 @@ class FrameInfo(NamedTuple):
 def compress(source: IO[bytes], sink: IO[bytes]) -> FrameInfo:
     """Compress all of `source` into one frame."""
     digest, size, start = hashlib.sha256(), 0, sink.tell()
-    compressor = _library().ZstdCompressor(level=LEVEL)
+    compressor = zstd_library().ZstdCompressor(level=LEVEL)
     with compressor.stream_writer(sink, closefd=False) as writer:
         while chunk := source.read(CHUNK):
             digest.update(chunk)
@@ -303,7 +302,7 @@ def decompress(source: IO[bytes], sink: IO[bytes], frame: FrameInfo) -> None:
     """Read one frame of `frame.packed` bytes; BadPack unless its content is as announced."""
     bounded = _Bounded(source, frame.packed)
     digest, size = hashlib.sha256(), 0
-    library = _library()
+    library = zstd_library()
     try:
         reader = library.ZstdDecompressor(max_window_size=MAX_WINDOW).stream_reader(bounded)
         while chunk := reader.read(min(CHUNK, frame.size - size + 1)):
@@ -334,7 +333,8 @@ class _Bounded:
         return data
 
 
-def _library() -> Any:
+def zstd_library() -> Any:
+    """Return the module, or raise the error that names its extra."""
     try:
         import zstandard
     except ImportError as error:

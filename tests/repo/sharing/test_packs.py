@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -426,6 +427,20 @@ def test_a_branch_that_is_not_indexed_has_no_pack(tmp_path: Path) -> None:
     repo.commit("new")
     with pytest.raises(GitIndexError, match="not indexed: 1 blob of that commit"):
         packs.create(repo.worktree, "HEAD", str(tmp_path), "", quietly)
+
+
+@pytest.mark.parametrize("missing", ["library", "folder"])
+def test_a_pack_that_cannot_be_written_leaves_nothing(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    before = set(os.listdir(team.origin.worktree.store))
+    output = tmp_path / ("a.gixp" if missing == "library" else "none/a.gixp")
+    if missing == "library":
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises((GitIndexError, OSError), match="extra `pack`|No such file"):
+        packs.create(team.origin.worktree, "HEAD", str(output), "", quietly)
+    assert os.listdir(tmp_path) == []
+    assert set(os.listdir(team.origin.worktree.store)) == before
 
 
 @contextlib.contextmanager

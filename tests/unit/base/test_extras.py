@@ -42,8 +42,33 @@ def test_the_command_is_of_this_environment(
     monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(sys, "executable", "/p/bin/python")
     monkeypatch.setattr(extras, "find_spec", lambda _: object() if pip else None)
+    monkeypatch.setattr(extras, "_origin", str)
     monkeypatch.setenv("VIRTUAL_ENV", prefix if active else "")
     assert extras.install_hint("web") == hint
+
+
+@pytest.mark.parametrize(
+    ("noted", "address"),
+    [
+        (None, ""),
+        ('{"url": "file:///w/g.whl", "archive_info": {}}', " @ file:///w/g.whl"),
+        (
+            '{"url": "https://h/g", "vcs_info": {"vcs": "git", "commit_id": "abc"}}',
+            " @ git+https://h/g@abc",
+        ),
+    ],
+    ids=["registry", "wheel", "git"],
+)
+def test_uvx_takes_the_copy_that_runs(
+    noted: str | None, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Copy:
+        def read_text(self, name: str) -> str | None:
+            return noted
+
+    monkeypatch.setattr(sys, "prefix", "/h/.cache/uv/archive-v0/x1")
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Copy())
+    assert extras.install_hint("web") == f"uvx --from 'gitindex[web]{address}' gitindex …"
 
 
 def test_all_means_every_extra_that_a_user_can_have() -> None:
