@@ -38,6 +38,7 @@ PROGRAMS = (
     Program(("node",), "nodejs"),
     Program(("pgbouncer",), "pgbouncer"),
     Program(("vim",), "vim-tiny"),
+    Program(("nvim",), "neovim"),
     Program(("zsh",), "zsh"),
     Program(("fish",), "fish"),
     Program(("busybox",), "busybox"),

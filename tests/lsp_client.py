@@ -14,7 +14,7 @@ from tests.support import TIMEOUT
 class LspClient:
     """One editor: starts the server, sends requests, waits for their answers."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **options: bool) -> None:
         self.root = root
         self._process = subprocess.Popen(
             [sys.executable, "-m", "gitindex", "lsp"],
@@ -30,17 +30,23 @@ class LspClient:
             rootUri=root.as_uri(),
             workspaceFolders=[{"uri": root.as_uri(), "name": "root"}],
             capabilities={},
+            initializationOptions=options,
         )["capabilities"]
         self.notify("initialized")
 
     def ask(self, method: str, **params: Any) -> Any:
+        message = self.answer(method, **params)
+        assert "error" not in message, message
+        return message["result"]
+
+    def answer(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the whole answer, which may be an error."""
         self._number += 1
         self._send({"id": self._number, "method": method, "params": params})
         while True:
             message = self._receive()
             if message.get("id") == self._number and "method" not in message:
-                assert "error" not in message, message
-                return message["result"]
+                return message
 
     def notify(self, method: str, **params: Any) -> None:
         self._send({"method": method, "params": params})

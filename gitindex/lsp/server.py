@@ -9,13 +9,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.escape import counted
 from gitindex.base.version import __version__
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.edit.patch import FileEdit
 from gitindex.lsp.session import EditorFile, EditorSession
 
 _IN_CODE = ("receiver", "unbound", "key")
@@ -60,6 +63,8 @@ def make_server() -> LanguageServer:
     _register_texts(server, session)
     _register_questions(server, session)
     _register_calls(server, session)
+    _register_rename(server, session)
+    _register_code_lens(server, session)
     _register_commands(server, session)
     return server
 
@@ -143,6 +148,56 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
         listed = [*answer["definitions"], *answer["references"]] if answer else []
         own = [one for one in listed if one["path"] == file.path]
         return [lsp.DocumentHighlight(_location("/", one).range) for one in own]
+
+
+def _register_rename(server: LanguageServer, session: EditorSession) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME)
+    def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        file = _file(session, params.text_document.uri)
+        try:
+            edits = session.rename(file, *_place(server, params), params.new_name) if file else []
+        except GitIndexError as error:
+            raise JsonRpcException(error.message, lsp.LSPErrorCodes.RequestFailed) from None
+        changes = {_uri(file.worktree.root, one.path): _line_edits(one) for one in edits if file}
+        return lsp.WorkspaceEdit(changes=changes) if changes else None
+
+
+def _line_edits(edit: FileEdit) -> list[lsp.TextEdit]:
+    """Return the lines that differ: a rename of a symbol adds and removes none."""
+    old, new = (text.decode(errors="replace").split("\n") for text in (edit.old, edit.new))
+    return [
+        lsp.TextEdit(
+            lsp.Range(
+                lsp.Position(number, 0),
+                lsp.Position(number, len(before.encode("utf-16-le")) // 2),
+            ),
+            after,
+        )
+        for number, (before, after) in enumerate(zip(old, new, strict=True))
+        if before != after
+    ]
+
+
+def _register_code_lens(server: LanguageServer, session: EditorSession) -> None:
+    wanted = False
+
+    @server.feature(lsp.INITIALIZE)
+    def begin(params: lsp.InitializeParams) -> None:
+        nonlocal wanted
+        options = params.initialization_options
+        wanted = isinstance(options, dict) and options.get("codeLens") is True
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
+    def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        file = _file(session, params.text_document.uri) if wanted else None
+        try:
+            rows = session.callers(file) if file else []
+        except GitIndexError:
+            return []  # a file without facts
+        return [
+            lsp.CodeLens(_name_range(row), lsp.Command(counted(count, "callers"), ""))
+            for row, count in rows
+        ]
 
 
 def _register_commands(server: LanguageServer, session: EditorSession) -> None:

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import Direction
 from gitindex.base.worktree import Worktree, find_worktree
+from gitindex.edit.patch import FileEdit
+from gitindex.edit.rename import RenameRequest, plan_rename
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.query.names.memory import Memory
 from gitindex.query.near_names import NameMemory
 from gitindex.questions.definition import QUESTION as DEFINITION
+from gitindex.questions.find import QUESTION as FIND
 from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
@@ -56,9 +59,31 @@ class EditorSession:
         return None if inside.startswith("..") else EditorFile(worktree, inside)
 
     def symbols(self, root: str, name: str) -> list[dict[str, Any]]:
-        """Return definitions with similar names, nearest first."""
-        answer = self._ask(SYMBOLS, find_worktree(root), name=name, limit=MAX_SYMBOLS)
+        """Return definitions with similar names, or with its letters in this order; nearest first."""
+        worktree = find_worktree(root)
+        answer = self._ask(SYMBOLS, worktree, name=name, limit=MAX_SYMBOLS)
+        if answer and not answer["symbols"]:
+            found = self._ask(FIND, worktree, words=name, limit=MAX_SYMBOLS) or {"results": []}
+            return [row for row in found["results"] if row["type"] == "symbol"]
         return [*map(dict, answer["symbols"])] if answer else []
+
+    def callers(self, file: EditorFile) -> list[tuple[dict[str, Any], int]]:
+        """Return the definitions of one file whose callers were counted, with their number."""
+        answer = self._ask(OUTLINE, file.worktree, file=file.path, callers=True)
+        counts = answer["callers"] if answer else {}
+        rows = answer["symbols"] if answer else ()
+        named = ((dict(row), counts.get(row["qualifiedName"])) for row in rows)
+        return [(row, count) for row, count in named if count is not None]
+
+    def rename(self, file: EditorFile, line: int, column: int, new: str) -> list[FileEdit]:
+        """Return the edits that rename what stands there; GitIndexError if anything blocks them."""
+        here = self._here(file.worktree)
+        with here.tree() as view:
+            request = RenameRequest(f"{file.path}:{line}:{column}", new)
+            plan = plan_rename(view, request, here.memories.binding)
+        if plan.blocked:
+            raise GitIndexError("; ".join(plan.blocked))
+        return plan.edits
 
     def outline(self, file: EditorFile) -> list[dict[str, Any]]:
         """Return all definitions of one file."""

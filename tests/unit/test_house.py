@@ -26,7 +26,7 @@ LINES = {
     "git": 3954,
     "install": 1833,
     "languages": 8306,
-    "lsp": 465,
+    "lsp": 545,
     "maintenance": 1122,
     "mcp": 1242,
     "questions": 4847,

@@ -18,7 +18,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("gitindex.renamePlan", renamePlan),
     vscode.commands.registerCommand("gitindex.showStatus", () => showText("status", {})),
     vscode.commands.registerCommand("gitindex.restart", async () => {
-      await client?.restart();
+      await client?.stop(); // a new client: the command may be another one
+      await start();
     }),
     vscode.workspace.registerTextDocumentContentProvider("gitindex", { provideTextDocumentContent: shown }),
   );

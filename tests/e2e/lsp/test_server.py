@@ -140,3 +140,44 @@ def test_any_question_is_asked_with_unsaved_text(editor: LspClient, project: Rep
         "workspace/executeCommand", command="gitindex.status", arguments=["file:///"]
     )
     assert outside["state"] == "none"
+
+
+def test_letters_in_order_find_a_symbol(editor: LspClient) -> None:
+    [found] = editor.ask("workspace/symbol", query="hlpr")
+    assert (found["name"], found["location"]["range"]["start"]["line"]) == ("helper", 5)
+
+
+def test_rename_edits_what_the_editor_holds(editor: LspClient, project: Repo) -> None:
+    uri = editor.open("app.py", f"# ä€😀 unsaved\n{APP}")
+    edit = editor.ask("textDocument/rename", **at(uri, 6, 12), newName="rescue")
+    lines = {
+        file.rpartition("/")[2]: [(one["range"]["start"]["line"], one["newText"]) for one in edits]
+        for file, edits in edit["changes"].items()
+    }
+    assert lines == {
+        "util.py": [(2, "        return rescue()"), (5, "def rescue():")],
+        "app.py": [
+            (1, "from lib.util import rescue"),
+            (5, "    wörter = 'ä€😀'; rescue()"),
+            (6, "    return rescue()"),
+        ],
+    }
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_a_blocked_rename_says_why(editor: LspClient) -> None:
+    uri = editor.open("app.py")
+    answer = editor.answer("textDocument/rename", **at(uri, 5, 12), newName="main")
+    assert "main" in answer["error"]["message"]
+    answer = editor.answer("textDocument/rename", **at(uri, 2, 0), newName="other")
+    assert answer["error"]["message"]
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_code_lenses_count_callers(project: Repo, wanted: bool) -> None:
+    editor = LspClient(project.path, codeLens=wanted)
+    uri = editor.open("lib/util.py")
+    found = editor.ask("textDocument/codeLens", textDocument={"uri": uri})
+    titles = [(one["range"]["start"]["line"], one["command"]["title"]) for one in found]
+    assert titles == ([(0, "0 callers"), (1, "0 callers"), (5, "2 callers")] if wanted else [])
+    assert editor.close() == 0

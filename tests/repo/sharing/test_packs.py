@@ -437,7 +437,7 @@ def test_a_pack_that_cannot_be_written_leaves_nothing(
     output = tmp_path / ("a.gixp" if missing == "library" else "none/a.gixp")
     if missing == "library":
         monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises((GitIndexError, OSError), match="extra `pack`|No such file"):
+    with pytest.raises((GitIndexError, OSError), match=r"extra `pack`|No such file"):
         packs.create(team.origin.worktree, "HEAD", str(output), "", quietly)
     assert os.listdir(tmp_path) == []
     assert set(os.listdir(team.origin.worktree.store)) == before
