@@ -43,6 +43,8 @@ MAX_POSSIBLE = 50
 MAX_CALL = 20_000
 """Bytes after a name in which its arguments are read."""
 SURE = (Tier.SEMANTIC, Tier.EXACT, Tier.IMPORT)
+MAX_HEADER = 60
+"""Lines in which a signature ends."""
 _PASSING = STRICT | {"rust"}
 """Languages whose modules pass on what they import."""
 _WHOLE = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
@@ -393,7 +395,8 @@ def full_signature(finder: Finder, definition: Definition) -> str:
     """Return a signature as it is written, where the index keeps only its start."""
     source = finder.project.source(definition.path)
     if "…" in definition.signature and source is not None:
-        return finder.binder.names.header(source, definition)
+        last = min(definition.end_line, definition.line + MAX_HEADER)
+        return finder.project.span(definition.path, definition.line, last)
     return definition.signature
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import tokenize
+import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitindex.query.names.expressions import closing, split_top
 
 _BLANKS = re.compile(r"\s+")
-_WORD = re.compile(r"^[\w$]+$")
+_DEF = re.compile(r"\s*(?:async\s+)?def\s+\w+\s*")
 _TYPED = frozenset({"go", "rust", "java", "kotlin", "csharp", "scala", "swift", "c", "cpp"})
 _AFTER_COLON = frozenset({"rust", "kotlin", "scala", "swift", "typescript", "tsx"})
 
@@ -39,41 +42,69 @@ class Incompatibility(NamedTuple):
 
 
 def read_parameters(signature: str) -> list[Parameter] | None:
-    """Parse Python parameters; None if the text is incomplete."""
-    parts = _listed(signature, signature.find("("))
-    if parts is None or "…" in signature:
+    """Parse the parameters of a Python function; None if the text is incomplete, or too new."""
+    start = _DEF.match(signature)
+    opened = start.end() if start else len(signature)
+    if signature[opened : opened + 1] == "[":  # type parameters
+        opened += len(_bracket(signature, opened) or signature)
+    tree = _parse(f"def f{_bracket(signature, opened)}: pass")
+    if tree is None or not isinstance(tree.body[0], ast.FunctionDef):
         return None
-    parameters: list[Parameter] = []
-    keyword_only = False
-    for item in parts:
-        if item == "/":
-            parameters = [p._replace(by_keyword=False) for p in parameters]
-        elif item.startswith("**"):
-            parameters.append(Parameter(_name(item), True, by_position=False, many=True))
-        elif item.startswith("*"):
-            keyword_only = True
-            if item != "*":
-                parameters.append(Parameter(_name(item), True, by_keyword=False, many=True))
-        else:
-            parameters.append(Parameter(_name(item), _has_default(item), not keyword_only))
+    given = tree.body[0].args
+    placed = [*given.posonlyargs, *given.args]
+    first_default = len(placed) - len(given.defaults)
+    parameters = [
+        Parameter(one.arg, at >= first_default, by_keyword=at >= len(given.posonlyargs))
+        for at, one in enumerate(placed)
+    ]
+    if given.vararg:
+        parameters.append(Parameter(given.vararg.arg, True, by_keyword=False, many=True))
+    for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        parameters.append(Parameter(one.arg, default is not None, by_position=False))
+    if given.kwarg:
+        parameters.append(Parameter(given.kwarg.arg, True, by_position=False, many=True))
     return parameters
 
 
 def read_call(text: str, opened: int) -> CallArguments | None:
-    """Parse the arguments of a call; None if a star or a comprehension hides their number."""
-    positional, keywords = 0, []
-    parts = _listed(text, opened)
-    for item in parts or ():
-        if item.startswith(("*", "#")) or "\n#" in item:
-            return None
-        name, equals, rest = item.partition("=")
-        if equals and not rest.startswith("=") and _WORD.match(name.strip()):
-            keywords.append(name.strip())
-        elif keywords:
-            return None
+    """Parse the arguments of a call; None if a star hides their number, or Python cannot parse it."""
+    tree = _parse(f"f{_bracket(text, opened)}")
+    statement = tree.body[0] if tree else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    keywords = [keyword.arg for keyword in call.keywords if keyword.arg is not None]
+    if len(keywords) < len(call.keywords):
+        return None
+    return CallArguments(len(call.args), tuple(keywords))
+
+
+def _bracket(text: str, opened: int) -> str:
+    """Return a bracket of Python with what is in it; empty if it is not there, or not closed."""
+    if opened < 0 or text[opened : opened + 1] not in ("(", "["):
+        return ""
+    depth, lines = 0, text[opened:].splitlines(keepends=True)
+    try:
+        for token in tokenize.generate_tokens(iter(lines).__next__):
+            if token.type == tokenize.OP:
+                depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+            if depth == 0:
+                break
         else:
-            positional += 1
-    return None if parts is None else CallArguments(positional, tuple(keywords))
+            return ""
+    except (tokenize.TokenError, SyntaxError):
+        return ""
+    row, column = token.end
+    return "".join(lines[: row - 1]) + lines[row - 1][:column]
+
+
+def _parse(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the code of others
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def misfit(call: CallArguments, parameters: list[Parameter]) -> str:
@@ -214,11 +245,3 @@ def _result(signature: str) -> str:
     opened = signature.find("(")
     rest = signature[closing(signature, opened) + 1 :] if opened >= 0 else ""
     return _BLANKS.sub("", rest.partition("{")[0])
-
-
-def _name(item: str) -> str:
-    return re.split(r"[:=]", item.lstrip("*"), maxsplit=1)[0].strip()
-
-
-def _has_default(item: str) -> bool:
-    return "=" in re.sub(r"[=!<>]=", "", item)

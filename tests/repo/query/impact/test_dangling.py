@@ -275,6 +275,19 @@ def test_calls_that_no_longer_fit(project: Repo, case: tuple[str, str, list[str]
     assert done.returncode == (1 if expected else 0)
 
 
+def test_a_call_with_commas_inside_of_an_argument_still_fits(project: Repo) -> None:
+    project.write("pkg/lib.py", "def apply(fn, x=1):\n    return fn(x, x)\n")
+    call = 'apply(lambda a, b: a + b)\napply("""a,\nb""")\napply(1 < 2, 3)\n'
+    project.write("pkg/use.py", f"from pkg.lib import apply\n\n{call}")
+    project.commit()
+    project.index()
+    stage(project, "pkg/lib.py", "fn, x=1", "fn")
+    answer = project.answer("impact", "--staged", "--dangling", "--signatures")
+    assert [(m["line"], m["why"]) for m in answer["misfits"]] == [
+        (6, "takes 1 positional arguments, given 2")
+    ]
+
+
 @pytest.mark.parametrize(
     "line", ["x = getattr(Shape, kind)", "SIZES[name] = 1", "x = getattr(self.__dict__, kind)"]
 )
