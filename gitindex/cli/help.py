@@ -153,31 +153,27 @@ def _print(stream: TextIO, lines: Any) -> None:
 
 
 def _explain(one: Question | Command) -> None:
-    """Let typer print the help of one command, from a function with the table's signature."""
+    """Let typer print the help of one command, from a function with the table's options.
+
+    Arguments are described here: typer adds the names of Python's types to them.
+    """
     import inspect
 
     import typer
 
+    shown = shell_params(one)
     made = []
-    for param in shell_params(one):
-        kind = _type_of(param)
-        settings: dict[str, Any] = {"help": param.help, "metavar": shown_name(param)}
-        if kind in (int, float):
-            settings |= {"min": param.least, "max": param.most}
-        default: Any = ... if param.default is None else param.default or _absent(param)
+    for param in shown:
         if param.flags:
-            names = _click_names(param)
-            settings["show_default"] = bool(param.default) or kind in (int, float)
-            if param.kind == "flag":
-                del settings["metavar"]
-            declared: Any = typer.Option(default, *names, **settings)
-        else:
-            declared = typer.Argument(default, show_default=False, **settings)
-        made.append(
-            inspect.Parameter(
-                param.name, inspect.Parameter.KEYWORD_ONLY, default=declared, annotation=kind
-            )
-        )
+            kind = _type_of(param)
+            settings: dict[str, Any] = {"help": param.help, "show_default": bool(param.default)}
+            if kind in (int, float):
+                settings |= {"min": param.least, "max": param.most, "show_default": True}
+            if param.kind != "flag":
+                settings["metavar"] = shown_name(param)
+            default: Any = ... if param.default is None else param.default or _absent(param)
+            declared = typer.Option(default, *_click_names(param), **settings)
+            made.append(inspect.Parameter(param.name, 3, default=declared, annotation=kind))
 
     def command(**_: Any) -> None:
         """Never called."""
@@ -186,24 +182,29 @@ def _explain(one: Question | Command) -> None:
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     about = one.about if "~/" not in one.about else one.about.replace("\n\n", "\n\n\b\n")
-    app.command(help=about, context_settings={"help_option_names": ["-h", "--help"]})(command)
+    rows = _table([(shown_name(param), param.help) for param in shown if not param.flags])
+    names = {"help_option_names": ["-h", "--help"]}
+    words = usage(one).partition(f"gitindex {one.name} ")[2]
+    text = "\n\n\b\n".join([about, *(["\n".join(rows)] if rows else [])])
+    app.command(help=text, options_metavar=words, context_settings=names)(command)
     app(["--help"], prog_name=f"gitindex {one.name}", standalone_mode=False)
 
 
 def _click_names(param: Param) -> list[str]:
-    if param.kind == "flag" and len(param.flags) == 2 and param.flags[1].startswith("--no-"):
-        return ["/".join(param.flags)]
-    return list(param.flags)
+    pair = param.kind == "flag" and len(param.flags) == 2 and param.flags[1].startswith("--no-")
+    return ["/".join(param.flags)] if pair else list(param.flags)
 
 
 def _absent(param: Param) -> Any:
-    return [] if param.kind in ("texts", "words", "fields") else param.default
+    return [] if param.kind in _MANY else param.default
 
 
 def _type_of(param: Param) -> Any:
-    many = param.kind in ("texts", "words", "fields")
     single = {"integer": int, "number": float, "flag": bool}.get(param.kind, str)
-    return list[str] if many else single
+    return list[str] if param.kind in _MANY else single
+
+
+_MANY = ("texts", "words", "fields")
 
 
 ALIAS = ".so man1/git-index.1\n"
