@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gitindex.web.html import Html, element, join, link, shorten
+from gitindex.web.html import Html, element, hint, join, link, shorten
 from gitindex.web.session import Answer, WebQuestion
 
 PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
@@ -160,21 +160,21 @@ def copy_button(label: str, text: str, title: str | None = None) -> Html:
     return element("button", label, type="button", class_="copy", data_copy=text, title=title)
 
 
-def refusal_block(answer: Answer) -> Html:
-    """Render an answer that is not ok: its message and what to do."""
+def refusal_block(answer: Answer, tag: str = "section") -> Html:
+    """Render an answer that is not ok: its message and what to do; a `section` has a heading."""
     hints = answer.get("hints") or {}
-    remedy = hints.get("remedy")
-    if answer.get("status") == "not_ready":
+    status, remedy = str(answer.get("status", "error")), hints.get("remedy")
+    if status == "not_ready":
         remedy = "`gitindex wait` shows the progress"
     elif {"create", "reindex"} & hints.keys():
         remedy = NOT_INDEXED
-    near = [element("code", name) for name in answer.get("near", [])[:5]]
+    near = [[element("code", name), " "] for name in answer.get("near", [])[:5]]
     return element(
-        "section",
-        element("h1", str(answer.get("status", "error")).replace("_", " ")),
+        tag,
+        element("h1", status.replace("_", " ")) if tag == "section" else None,
         element("p", str(answer.get("message", ""))),
-        element("p", str(remedy), class_="hint") if remedy else None,
-        element("p", "Near: ", [[one, " "] for one in near]) if near else None,
+        hint(str(remedy)) if remedy else None,
+        element("p", "Near: ", near) if near else None,
         class_="empty",
     )
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from html import escape
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from gitindex.base.escape import safe_text
@@ -55,6 +56,11 @@ def place(*children: Child, **attributes: str | int | bool | None) -> Html:
 def kind(*children: Child) -> Html:
     """Return a word in small type that classifies a row."""
     return element("span", *children, class_="kind")
+
+
+def crumbs(*children: Child) -> Html:
+    """Return the heading of a page."""
+    return element("h1", *children, class_="crumbs")
 
 
 def hint(*children: Child) -> Html:
@@ -112,6 +118,16 @@ def address(page: str, path: str, query: Mapping[str, Iterable[str]], anchor: st
     return f"/{page}{tail}{search}{f'#{quote(anchor)}' if anchor else ''}"
 
 
+def line_of(row: Mapping[str, Any], at: str = "", line: str = "line") -> str:
+    """Return the URL of the line of the file that a row names."""
+    return link("file", row["path"], f"L{row[line]}", at=at)
+
+
+def links(pairs: Iterable[tuple[str, str]], most: int = 60) -> list[Child]:
+    """Return links in one line of text, from names and addresses."""
+    return [[element("a", shorten(name, most), href=to), " "] for name, to in pairs]
+
+
 def shorten(value: str, most: int = 80) -> Html:
     """Cut a long name in the middle; its title has the whole name."""
     if len(value) <= most:
@@ -123,3 +139,23 @@ def shorten(value: str, most: int = 80) -> Html:
 def day_of(when: int) -> Html:
     """Return day and minute in UTC."""
     return element("time", time.strftime("%Y-%m-%d %H:%M", time.gmtime(when)), title="UTC")
+
+
+def scrolled(label: str, head: Child, rows: Iterable[Child], class_: str = "scroll") -> Html:
+    """Return a table that scrolls by itself where there is no room, also by keys."""
+    body = element("tbody", [element("tr", row) for row in rows])
+    table = element("table", element("thead", element("tr", head)), body)
+    return element("div", table, class_=class_, tabindex=0, role="region", aria_label=label)
+
+
+def commit_row(
+    commit: Mapping[str, Any], href: str, *more: Child, **attributes: str | int | bool | None
+) -> Html:
+    """Return a commit as a row of a list: its id as a link, when, what and who."""
+    return hit(
+        place(element("code", commit["id"][:12]), href=href, **attributes),
+        day_of(commit["time"]),
+        element("span", shorten(commit["subject"], 100)),
+        element("span", shorten(commit["author"], 24), class_="hint"),
+        *more,
+    )

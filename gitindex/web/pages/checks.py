@@ -10,7 +10,20 @@ from gitindex.questions.claim import QUESTION as CLAIM
 from gitindex.questions.ink import Ink
 from gitindex.questions.radar import QUESTION as RADAR_QUESTION
 from gitindex.view.tree import NOW
-from gitindex.web.html import Html, element, hint, hit, hits, join, kind, link, place, shorten
+from gitindex.web.html import (
+    Html,
+    crumbs,
+    element,
+    hint,
+    hit,
+    hits,
+    join,
+    kind,
+    line_of,
+    place,
+    scrolled,
+    shorten,
+)
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 
@@ -24,21 +37,17 @@ def _claims_answer(session: WebSession, request: WebQuestion) -> Answer:
 
 def _render_claims(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
-    typed = request.text("claims")
-    form = element(
-        "form",
+    box = {"id": "claims", "name": "claims", "rows": 4, "maxlength": 4_000}
+    form = (
         element("label", "Claims, one in a line", for_="claims"),
-        element("textarea", typed, id="claims", name="claims", rows=4, maxlength=4_000),
+        element("textarea", request.text("claims"), **box),
         element("input", type="hidden", name="at", value=at) if at else None,
         element("button", "check", type="submit"),
-        action="/claims",
-        method="get",
-        class_="claims",
     )
     counts = ", ".join(f"{many} {name}" for name, many in answer["counts"].items() if many)
     return join(
-        element("h1", "Claims", class_="crumbs"),
-        form,
+        crumbs("Claims"),
+        element("form", form, action="/claims", method="get", class_="claims"),
         hint(FORMS),
         element("p", counts, role="status", class_="summary") if counts else None,
         [_verdict(row, at) for row in answer["verdicts"]],
@@ -49,10 +58,7 @@ def _verdict(row: dict[str, Any], at: str) -> Html:
     """Render one claim: the verdict, why, and the places that show it."""
     evidence = [
         hit(
-            place(
-                shorten(f"{one['path']}:{one['line']}", 64),
-                href=link("file", one["path"], f"L{one['line']}", at=at),
-            ),
+            place(shorten(f"{one['path']}:{one['line']}", 64), href=line_of(one, at)),
             element("code", one.get("text", "")[:200]),
         )
         for one in row["evidence"]
@@ -77,32 +83,24 @@ def _render_radar(_request: WebQuestion, answer: Answer) -> Html:
     pairs |= {(theirs, ours): verdict for (ours, theirs), verdict in pairs.items()}
     head = [element("th", shorten(name, 24), scope="col") for name in names]
     rows = [
-        element(
-            "tr",
+        [
             element("th", shorten(one, 40), scope="row"),
-            [_cell(pairs.get((one, other), "")) for other in names],
-        )
+            [_cell(pairs.get((one, to))) for to in names],
+        ]
         for one in names
     ]
-    table = element(
-        "table", element("thead", element("tr", element("td"), head)), element("tbody", rows)
-    )
     edits = sum(side["edits"] for side in answer["sides"])
-    label = f"{len(names)} lines of work, {counted(edits, 'edited files')}"
     return join(
-        element("h1", "Radar", class_="crumbs"),
-        element(
-            "div", table, class_="scroll radar", tabindex=0, role="region", aria_label="Verdicts"
-        ),
-        hint(label),
+        crumbs("Radar"),
+        scrolled("Verdicts", [element("td"), head], rows, "scroll radar"),
+        hint(f"{len(names)} lines of work, {counted(edits, 'edited files')}"),
         element("pre", "\n".join(RADAR_QUESTION.text(answer, Ink()))),
     )
 
 
-def _cell(verdict: str) -> Html:
-    return element(
-        "td", verdict or "–", class_="bad" if verdict in ("breaks", "conflict") else None
-    )
+def _cell(verdict: str | None) -> Html:
+    bad = verdict in ("breaks", "conflict")
+    return element("td", verdict or "–", class_="bad" if bad else None)
 
 
 CLAIMS = WebPage("claims", "Claims", _claims_answer, _render_claims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -16,11 +17,12 @@ from gitindex.questions.read import QUESTION as READ
 from gitindex.web.frame import copy_button
 from gitindex.web.html import (
     Html,
-    day_of,
+    commit_row,
+    crumbs,
     element,
     empty,
     hint,
-    hit,
+    hits,
     join,
     kind,
     link,
@@ -81,25 +83,23 @@ def _crumbs(path: str, at: str, folder: bool = False) -> Html:
         else:
             target = link("file", "/".join(names[:number]), at=at)
             parts.append(join(element("a", shorten(name, 40), href=target), "/"))
-    return element("h1", parts, class_="crumbs")
+    return crumbs(parts)
 
 
 def _notes(answer: Answer, at: str) -> Html:
     """Return caveats about the file: edited, partial, skipped and the like."""
-    facts, found = answer["file"], list[Html]()
-    if answer["source"] == "worktree":
-        found.append(element("span", "edited: shown as it is on disk", class_="note edited"))
-    if answer["freshness"]["state"] != "fresh":
-        state = answer["freshness"]["state"]
-        found.append(element("span", f"the index is {state}", class_="note stale"))
-    if facts["facts"] == "partial":
-        why = facts["reason"] or "the parser could not read all of it"
-        found.append(element("span", f"partial: {why}", class_="note stale"))
-    if facts["skip"] or facts["facts"] == "skipped":
-        why = facts["skip"] or facts["reason"]
-        found.append(element("span", f"not in the index: {why}", class_="note stale"))
+    facts, state = answer["file"], answer["freshness"]["state"]
+    skipped = facts["skip"] or (facts["reason"] if facts["facts"] == "skipped" else "")
+    partial = facts["reason"] or "the parser could not read all of it"
     size = counted(answer["totalLines"], "lines")
-    found.append(element("span", f"{facts['language'] or 'text'} · {size}", class_="note"))
+    caveats = (
+        (" edited", answer["source"] == "worktree", "edited: shown as it is on disk"),
+        (" stale", state != "fresh", f"the index is {state}"),
+        (" stale", facts["facts"] == "partial", f"partial: {partial}"),
+        (" stale", skipped, f"not in the index: {skipped}"),
+        ("", True, f"{facts['language'] or 'text'} · {size}"),
+    )
+    found = [element("span", text, class_=f"note{mark}") for mark, holds, text in caveats if holds]
     return element("p", found, _actions(answer, at), class_="notes")
 
 
@@ -133,21 +133,13 @@ def _history_answer(session: WebSession, request: WebQuestion) -> Answer:
 
 
 def _render_history(request: WebQuestion, answer: Answer) -> Html:
+    path = answer["path"]
     rows = [
-        hit(
-            place(
-                element("code", commit["id"][:12]),
-                href=link("file", answer["path"], at=commit["id"][:12]),
-            ),
-            day_of(commit["time"]),
-            element("span", shorten(commit["subject"], 90)),
-            element("span", shorten(commit["author"], 24), class_="hint"),
-        )
-        for commit in answer["commits"]
+        commit_row(commit, link("file", path, at=commit["id"][:12])) for commit in answer["commits"]
     ]
-    listed = element("ol", rows, class_="hits uses commits")
     nothing = empty("No commit of HEAD's history changed it.")
-    return join(_crumbs(answer["path"], request.text("at")), listed if rows else nothing)
+    listed = hits(rows, of="hits uses commits") if rows else nothing
+    return join(_crumbs(path, request.text("at")), listed)
 
 
 def raw_answer(session: WebSession, request: WebQuestion) -> Answer:
@@ -178,23 +170,13 @@ def _without_content(answer: Answer) -> Html:
 
 def _side(request: WebQuestion, answer: Answer) -> Html:
     """Return the outline; caller counts arrive after the page."""
-    at, path = request.text("at"), answer["path"]
-    if not answer["symbols"]:
-        listed: Html = hint("No definitions.")
-    else:
+    listed, late = hint("No definitions."), {}
+    if answer["symbols"]:
         listed = element("ol", outline_rows(request, answer, {}), class_="outline")
-    return element(
-        "aside",
-        element("h2", "Outline"),
-        element(
-            "div",
-            listed,
-            id="outline",
-            data_part=link("callers", path, at=at) if answer["symbols"] else None,
-            data_when="linked",  # after the names, which people click first
-        ),
-        aria_label="Outline",
-    )
+        late = {"data_part": link("callers", answer["path"], at=request.text("at"))}
+    # linked: after the names, which people click first
+    outline = element("div", listed, id="outline", **late, data_when="linked")
+    return element("aside", element("h2", "Outline"), outline, aria_label="Outline")
 
 
 def outline_rows(
@@ -206,34 +188,30 @@ def outline_rows(
     for symbol in answer["symbols"]:
         depth = depths.get(symbol.get("parent", ""), 0)
         depths[symbol["qualifiedName"]] = depth + 1
-        identity = f"{answer['path']}#{symbol['qualifiedName']}"
-        count = callers.get(symbol["qualifiedName"])
         doc = symbol.get("doc", "").strip()
         title = "\n\n".join(filter(None, (symbol["signature"], doc)))[:1_000]
-        rows.append(
-            element(
-                "li",
-                element(
-                    "a",
-                    kind(symbol["kind"]),
-                    shorten(symbol["name"], 32),
-                    href=f"#L{symbol['line']}",
-                    title=title,
-                ),
-                None
-                if count is None
-                else element(
-                    "a",
-                    count,
-                    href=link("symbol", identity, at=request.text("at")),
-                    class_="count",
-                    title=counted(count, "callers"),
-                    aria_label=f"{counted(count, 'callers')} of {symbol['name']}",
-                ),
-                class_=f"depth{min(depth, 4)}",
-            )
+        name = (kind(symbol["kind"]), shorten(symbol["name"], 32))
+        row = (
+            element("a", name, href=f"#L{symbol['line']}", title=title),
+            _caller_count(request, answer["path"], symbol, callers.get(symbol["qualifiedName"])),
         )
+        rows.append(element("li", row, class_=f"depth{min(depth, 4)}"))
     return rows
+
+
+def _caller_count(
+    request: WebQuestion, path: str, symbol: dict[str, Any], count: int | None
+) -> Html | None:
+    if count is None:
+        return None
+    return element(
+        "a",
+        count,
+        href=link("symbol", f"{path}#{symbol['qualifiedName']}", at=request.text("at")),
+        class_="count",
+        title=counted(count, "callers"),
+        aria_label=f"{counted(count, 'callers')} of {symbol['name']}",
+    )
 
 
 def _code(request: WebQuestion, answer: Answer) -> Html:
@@ -267,15 +245,24 @@ def _blamed(lines: list[dict[str, Any]], at: int) -> Html:
 
 def _more(request: WebQuestion, answer: Answer) -> Html | None:
     first, last, total = answer["startLine"], answer["endLine"], answer["totalLines"]
-    links = []
-    keep = {"at": request.text("at")}
-    if first > 1:
-        target = link("file", answer["path"], **{"from": str(max(1, first - MAX_LINES))}, **keep)
-        links.append(element("a", "earlier lines", href=target))
-    if last < total:
-        target = link("file", answer["path"], **{"from": str(last + 1)}, **keep)
-        links.append(element("a", f"lines {last + 1} to {total}", href=target))
-    return hint([[one, " "] for one in links]) if links else None
+    parts = (
+        ("earlier lines", max(1, first - MAX_LINES), first > 1),
+        (f"lines {last + 1} to {total}", last + 1, last < total),
+    )
+    found = _parts(request, "file", answer["path"], parts)
+    return hint([[one, " "] for one in found]) if found else None
+
+
+def _parts(
+    request: WebQuestion, page: str, path: str, parts: Iterable[tuple[str, int, bool]]
+) -> list[Html]:
+    """Return links to the other parts of something large: name, first entry, is it there?"""
+    at = request.text("at")
+    return [
+        element("a", name, href=link(page, path, at=at, **{"from": str(first)}))
+        for name, first, is_there in parts
+        if is_there
+    ]
 
 
 FILE = WebPage("file", "File", _answer, _render, ("highlighted",))
@@ -286,19 +273,15 @@ def folder_list(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
     rows: dict[bool, list[Html]] = {True: [], False: []}
     for entry in answer["entries"]:
-        name = entry["path"].rpartition("/")[2]
         count = entry.get("files")
-        note = f"{count}" if count else entry.get("skip") or ""
-        mark = (
-            element("span", "worktree", class_="source edited")
-            if (entry.get("source") == "worktree")
-            else None
+        name = entry["path"].rpartition("/")[2] + ("/" if count else "")
+        edited = entry.get("source") == "worktree"
+        row = (
+            place(shorten(name, 48), href=link("file", entry["path"], at=at)),
+            element("span", "worktree", class_="source edited") if edited else None,
+            element("span", f"{count or entry.get('skip') or ''}", class_="count"),
         )
-        entry_link = place(
-            shorten(name + ("/" if count else ""), 48), href=link("file", entry["path"], at=at)
-        )
-        tail = element("span", note, class_="count")
-        rows[bool(count)].append(element("li", entry_link, mark, tail, class_="hit entry"))
+        rows[bool(count)].append(element("li", row, class_="hit entry"))
     lists = [
         element("ol", rows[folders], class_=f"entries {name.lower()}", aria_label=name)
         for folders, name in ((True, "Folders"), (False, "Files"))
@@ -314,16 +297,9 @@ def _more_entries(request: WebQuestion, answer: Answer) -> Html | None:
     if total <= MAX_ENTRIES:
         return None
     last = min(total, first + MAX_ENTRIES - 1)
-    page = "file" if request.path else "file/"
-    links = [
-        element(
-            "a", name, href=link(page, request.path, at=request.text("at"), **{"from": str(to)})
-        )
-        for name, to, is_there in (
-            ("earlier", max(1, first - MAX_ENTRIES), first > 1),
-            ("later", last + 1, last < total),
-        )
-        if is_there
-    ]
-    summary = f"entries {first} to {last} of {total}"
-    return hint(summary, [[" · ", one] for one in links])
+    parts = (
+        ("earlier", max(1, first - MAX_ENTRIES), first > 1),
+        ("later", last + 1, last < total),
+    )
+    found = _parts(request, "file" if request.path else "file/", request.path, parts)
+    return hint(f"entries {first} to {last} of {total}", [[" · ", one] for one in found])

@@ -8,7 +8,20 @@ from typing import Any
 from gitindex.maintenance.hook_trial import measure_cost
 from gitindex.questions.health import QUESTION
 from gitindex.view.tree import NOW
-from gitindex.web.html import Html, element, empty, hint, hit, join, kind, link, shorten
+from gitindex.web.html import (
+    Html,
+    crumbs,
+    element,
+    empty,
+    hint,
+    hit,
+    hits,
+    join,
+    kind,
+    link,
+    scrolled,
+    shorten,
+)
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 SHOWN_JOBS = 50
@@ -20,25 +33,20 @@ def _answer(session: WebSession, _request: WebQuestion) -> Answer:
 
 
 def _render(_request: WebQuestion, answer: Answer) -> Html:
+    others = [
+        element("a", "radar: does the work in all worktrees fit together?", href="/radar"),
+        element("a", "claims: is a statement about the code true?", href="/claims"),
+    ]
+    label = "Duration of the jobs over time"
+    chart = {"id": "chart", "role": "img", "aria_label": label, "data_source": "/health.json"}
     return join(
-        element("h1", "Health", class_="crumbs"),
-        element(
-            "p",
-            element("a", "radar: does the work in all worktrees fit together?", href="/radar"),
-            element("a", "claims: is a statement about the code true?", href="/claims"),
-            class_="notes",
-        ),
+        crumbs("Health"),
+        element("p", others, class_="notes"),
         element("div", _tiles(answer), class_="tiles"),
         element(
             "section",
             element("h2", "Jobs over time"),
-            element(
-                "div",
-                id="chart",
-                role="img",
-                aria_label="Duration of the jobs over time",
-                data_source="/health.json",
-            ),
+            element("div", **chart),
             None if answer["jobs"] else empty("No job has run yet."),
         ),
         element("div", _jobs(answer), _skipped(answer), class_="split"),
@@ -55,19 +63,15 @@ def _tiles(answer: Answer) -> list[Html]:
         ("store", size_of(sum(sizes.values())), f"facts {size_of(sizes['facts'])}"),
         ("skipped", f"{answer['skippedCount']:,}", "paths without content"),
     ]
-    tiles = [
-        element("div", element("span", name), element("strong", value), element("small", more))
-        for name, value, more in rows
+    hook = _tile("hook", "…", "measured now, in a scratch folder")
+    return [
+        *(element("div", _tile(*row)) for row in rows),
+        element("div", hook, data_part="/hook", id="hook"),
     ]
-    hook = element(
-        "div",
-        element("span", "hook"),
-        element("strong", "…"),
-        element("small", "measured now, in a scratch folder"),
-        data_part="/hook",
-        id="hook",
-    )
-    return [*tiles, hook]
+
+
+def _tile(name: str, value: str, more: str) -> Html:
+    return join(element("span", name), element("strong", value), element("small", more))
 
 
 def _median(times: dict[str, Any], note: str = "") -> tuple[str, str]:
@@ -91,23 +95,9 @@ def size_of(count: int) -> str:
 
 def _jobs(answer: Answer) -> Html:
     rows = [_job_row(job) for job in answer["jobs"][:SHOWN_JOBS]]
-    heads = ("job", "state", "took", "blobs", "when, UTC", "trigger")
-    return element(
-        "section",
-        element("h2", "Last job" if len(rows) == 1 else f"Last {len(rows)} jobs"),
-        element(
-            "div",
-            element(
-                "table",
-                element("thead", element("tr", [_head(name) for name in heads])),
-                element("tbody", rows),
-            ),
-            class_="scroll",
-            tabindex=0,
-            role="region",
-            aria_label="Jobs",
-        ),
-    )
+    heads = [_head(name) for name in ("job", "state", "took", "blobs", "when, UTC", "trigger")]
+    title = "Last job" if len(rows) == 1 else f"Last {len(rows)} jobs"
+    return element("section", element("h2", title), scrolled("Jobs", heads, rows))
 
 
 def _head(name: str) -> Html:
@@ -115,20 +105,19 @@ def _head(name: str) -> Html:
     return element("th", name, scope="col", class_="number" if is_number else None)
 
 
-def _job_row(job: dict[str, Any]) -> Html:
+def _job_row(job: dict[str, Any]) -> list[Html]:
     began, ended = job["startedAt"], job["finishedAt"]
     took = f"{ended - began:.2f} s" if began and ended else "–"
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(job["createdAt"]))
     why = job["error"] or job["supersededReason"] or job["triggerReason"]
-    return element(
-        "tr",
+    return [
         element("td", job["id"], class_="number"),
         element("td", job["status"], class_="bad" if job["status"] == "failed" else None),
         element("td", took, class_="number"),
         element("td", job["extracted"], class_="number"),
         element("td", element("time", when, datetime=when.replace(" ", "T") + "Z")),
         element("td", shorten(str(why), 48)),
-    )
+    ]
 
 
 def _skipped(answer: Answer) -> Html:
@@ -145,13 +134,12 @@ def _skipped(answer: Answer) -> Html:
         for row in rows
     ]
     more = answer["skippedCount"] - len(rows)
+    nothing = hint("Nothing: every tracked file is in the index.")
     return element(
         "section",
         element("h2", "What is left out, and why"),
-        element("ul", reasons, class_="reasons")
-        if reasons
-        else hint("Nothing: every tracked file is in the index."),
-        element("ol", listed, class_="hits uses"),
+        element("ul", reasons, class_="reasons") if reasons else nothing,
+        hits(listed),
         hint(f"{more} more") if more > 0 else None,
     )
 
@@ -166,11 +154,8 @@ def _hook_answer(session: WebSession, _request: WebQuestion) -> Answer:
 
 def _render_hook(_request: WebQuestion, answer: Answer) -> Html:
     cost = answer["hookCostMs"]
-    return join(
-        element("span", "hook"),
-        element("strong", f"{cost['p50']:.1f} ms"),
-        element("small", f"p99 {cost['p99']:.1f} ms; an empty hook {cost['empty_p50']:.1f} ms"),
-    )
+    more = f"p99 {cost['p99']:.1f} ms; an empty hook {cost['empty_p50']:.1f} ms"
+    return _tile("hook", f"{cost['p50']:.1f} ms", more)
 
 
 HEALTH = WebPage("health", "Health", _answer, _render)

@@ -74,20 +74,20 @@ def _shown_readme(readme: dict[str, str] | None, at: str) -> Html | None:
 
 
 def _edited(paths: Iterable[str], at: str) -> Html | None:
-    rows = [_file_row(path, at) for path in paths]
-    if not rows or at:
-        return None
-    return join(element("h2", "Edited now"), element("ol", rows, class_="listed uses"))
+    return None if at else _listed("Edited now", [_file_row(path, at) for path in paths])
+
+
+def _listed(title: str, rows: list[Html], more: str = "") -> Html | None:
+    """Return rows below a title; nothing where there are none."""
+    listed = element("ol", rows, class_=f"listed uses{more}")
+    return join(element("h2", title), listed) if rows else None
 
 
 def _file_row(path: str, at: str, more: Html | None = None) -> Html:
-    target = link("file", path, at=at)
-    return hit(place(shorten(path, 48), href=target), more)
+    return hit(place(shorten(path, 48), href=link("file", path, at=at)), more)
 
 
-def _commits(commits: list[dict[str, Any]]) -> Html | None:
-    if not commits:
-        return None
+def _commits(commits: list[dict[str, Any]]) -> Html:
     rows = [
         hit(
             element("a", shorten(row["subject"], 56), href=link("time", at=row["id"][:12])),
@@ -97,12 +97,7 @@ def _commits(commits: list[dict[str, Any]]) -> Html | None:
     ]
     changed = list(dict.fromkeys(path for row in commits for path in row["files"]))[:CENTRAL]
     files = [_file_row(path, "") for path in changed]
-    return join(
-        element("h2", "Recent commits"),
-        element("ol", rows, class_="listed uses recent"),
-        element("h2", "Recently changed") if files else None,
-        element("ol", files, class_="listed uses"),
-    )
+    return join(_listed("Recent commits", rows, " recent"), _listed("Recently changed", files))
 
 
 def _central_answer(session: WebSession, request: WebQuestion) -> Answer:
@@ -114,16 +109,10 @@ def _render_central(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
     files = answer["files"][:CENTRAL]
     rows = [_file_row(row["path"], at, _first_name(row, at)) for row in files]
-    starts = [
-        _file_row(row["path"], at) for row in answer.get("entrypoints", ())[:4] if "path" in row
-    ]
-    return join(
-        _examples(files, at),
-        element("h2", "Central files") if rows else None,
-        element("ol", rows, class_="listed uses"),
-        element("h2", "Entry points") if starts else None,
-        element("ol", starts, class_="listed uses") if starts else None,
-    )
+    entries = answer.get("entrypoints", ())[:4]
+    starts = [_file_row(row["path"], at) for row in entries if "path" in row]
+    central, begins = _listed("Central files", rows), _listed("Entry points", starts)
+    return join(_examples(files, at), central, begins)
 
 
 def _first_name(row: dict[str, Any], at: str) -> Html | None:
@@ -141,22 +130,18 @@ def _examples(files: list[dict[str, Any]], at: str) -> Html | None:
         return None
     words = " ".join(files[0]["path"].rpartition("/")[2].partition(".")[0].split("_"))
     tries = (
-        ("search", f"{words} {names[-1]}"),
-        ("symbols", names[0]),
-        ("grep", f"{names[min(1, len(names) - 1)]}("),
+        ("search", f"{words} {names[-1]}", ""),
+        ("symbols", names[0], ""),
+        ("grep", f"{names[min(1, len(names) - 1)]}(", "1"),
     )
     rows = [
         hit(
             kind(tab),
-            element(
-                "a",
-                shorten(query, 40),
-                href=link("", tab=tab, q=query, at=at, **({"F": "1"} if tab == "grep" else {})),
-            ),
+            element("a", shorten(query, 40), href=link("", tab=tab, q=query, at=at, F=fixed)),
         )
-        for tab, query in tries
+        for tab, query, fixed in tries
     ]
-    return join(element("h2", "Try"), element("ol", rows, class_="listed uses"))
+    return _listed("Try", rows)
 
 
 CENTRAL_PAGE = WebPage("central", "Central files", _central_answer, _render_central)

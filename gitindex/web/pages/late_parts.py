@@ -12,7 +12,19 @@ from gitindex.questions.definition import QUESTION as DEFINITION
 from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.names import QUESTION as NAMES_QUESTION
 from gitindex.questions.outline import QUESTION as OUTLINE
-from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
+from gitindex.web.html import (
+    Html,
+    element,
+    hint,
+    hit,
+    hits,
+    join,
+    kind,
+    line_of,
+    link,
+    place,
+    shorten,
+)
 from gitindex.web.pages.file import outline_rows
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -45,12 +57,12 @@ def _render_hover(request: WebQuestion, answer: Answer) -> Html:
     parts = []
     for row in answer["definitions"]:
         target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
-        where = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
+        spot = shorten(f"{row['path']}:{row['line']}", 70)
         parts += [
             element("pre", row["signature"] or row["qualifiedName"]),
             element("p", row["doc"].strip()[:600]) if row["doc"] else None,
             hint(
-                element("a", shorten(f"{row['path']}:{row['line']}", 70), href=where),
+                element("a", spot, href=line_of(row, request.text("at"))),
                 " · ",
                 element("a", "uses", href=target),
             ),
@@ -107,21 +119,18 @@ def tests_of(graph: Answer) -> list[dict[str, Any]]:
 
 
 def _render_reach(request: WebQuestion, answer: Answer) -> Html:
+    at = request.text("at")
     rows = [
         hit(
-            place(shorten(row["path"], 64), href=link("file", row["path"], at=request.text("at"))),
+            place(shorten(row["path"], 64), href=link("file", row["path"], at=at)),
             kind(_away(row["calls"])),
         )
         for row in answer["tests"]
     ]
-    message = f"Only the nearest {NODES} callers were looked at." if answer.get("truncated") else ""
-    nothing = f"No test reaches it within {DEPTH} calls."
-    if answer.get("candidates"):
-        nothing = "Several definitions have this name: open one of them."
-    return join(
-        element("ol", rows, class_="hits uses") if rows else hint(nothing),
-        hint(message) if message else None,
-    )
+    several = "Several definitions have this name: open one of them."
+    nothing = several if answer.get("candidates") else f"No test reaches it within {DEPTH} calls."
+    cut = f"Only the nearest {NODES} callers were looked at."
+    return join(hits(rows, nothing), hint(cut) if answer.get("truncated") else None)
 
 
 def _away(calls: int) -> str:

@@ -9,9 +9,21 @@ from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
-from gitindex.web.frame import NOT_INDEXED, copy_button
+from gitindex.web.frame import copy_button, refusal_block
 from gitindex.web.highlight import Tokens, token_html
-from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
+from gitindex.web.html import (
+    Html,
+    element,
+    hint,
+    hit,
+    join,
+    kind,
+    line_of,
+    link,
+    links,
+    place,
+    shorten,
+)
 from gitindex.web.pages.home import home_answer, render_home
 from gitindex.web.pages.tabs import TABS, answer_of, command_line, facet_panel, tab_of
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
@@ -57,7 +69,7 @@ def _render(request: WebQuestion, answer: Answer) -> Html:
     rows = answer.get("symbols") if name == "symbols" else answer.get("results")
     rows = [] if rows is None else rows
     if answer["status"] != "ok":
-        body = _refused(answer)
+        body = refusal_block(answer, "div")
     elif "entries" in answer:
         body = render_home(request, answer)
     elif rows:
@@ -77,20 +89,12 @@ def _render(request: WebQuestion, answer: Answer) -> Html:
 
 def _tabs(request: WebQuestion, current: str) -> Html:
     kept = {"q": request.text("q"), "at": request.text("at")}
-    return element(
-        "nav",
-        [
-            element(
-                "a",
-                tab.label,
-                href=link("", tab=name, **kept),
-                aria_current="true" if name == current else None,
-            )
-            for name, tab in TABS.items()
-        ],
-        class_="tabs",
-        aria_label="Kinds of search",
-    )
+    now = {current: "true"}
+    tabs = [
+        element("a", tab.label, href=link("", tab=name, **kept), aria_current=now.get(name))
+        for name, tab in TABS.items()
+    ]
+    return element("nav", tabs, class_="tabs", aria_label="Kinds of search")
 
 
 def _summary(request: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -> Html | None:
@@ -107,15 +111,13 @@ def _summary(request: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -
     )
 
 
-def _place(request: WebQuestion, row: dict[str, Any], line: int) -> Html:
-    path = row["path"]
-    href = link("file", path, f"L{line}", at=request.text("at"))
-    folder, slash, name = path.rpartition("/")
+def _place(request: WebQuestion, row: dict[str, Any], line: str = "line") -> Html:
+    folder, slash, name = row["path"].rpartition("/")
     return place(
         element("span", shorten(folder + slash, 60), class_="folder"),
         element("span", shorten(name, 60), class_="name"),
-        element("span", f":{line}", class_="line"),
-        href=href,
+        element("span", f":{row[line]}", class_="line"),
+        href=line_of(row, request.text("at"), line),
     )
 
 
@@ -138,18 +140,12 @@ def _found(request: WebQuestion, answer: Answer) -> Iterator[Html]:
     for places in files.values():
         parts = []
         for number, (row, tokens) in enumerate(places):
-            head = (
-                _line_link(request, row) if number else _place(request, row, row["line"]),
-                _symbol_link(request, row),
-                None if number else source_chip(row),
-            )
-            parts += [element("div", *head, class_="head"), _snippet(row, tokens)]
+            also = {"href": line_of(row, request.text("at")), "class_": "place also"}
+            at = element("a", f":{row['line']}", **also) if number else _place(request, row)
+            chip = None if number else source_chip(row)
+            head = element("div", at, _symbol_link(request, row), chip, class_="head")
+            parts += [head, _snippet(row, tokens)]
         yield element("li", parts, class_="hit")
-
-
-def _line_link(request: WebQuestion, row: dict[str, Any]) -> Html:
-    href = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
-    return element("a", f":{row['line']}", href=href, class_="place also")
 
 
 def _snippet(row: dict[str, Any], lines: list[Tokens]) -> Html | None:
@@ -167,50 +163,34 @@ def _symbol_link(request: WebQuestion, row: dict[str, Any]) -> Html | None:
     if "name" not in row:
         return None
     target = f"{row['path']}#{row.get('qualifiedName', row['name'])}"
+    href = link("symbol", target, at=request.text("at"))
     return element(
-        "a",
-        kind(row["kind"]),
-        " ",
-        shorten(row["name"], 60),
-        href=link("symbol", target, at=request.text("at")),
-        class_="symbol",
+        "a", kind(row["kind"]), " ", shorten(row["name"], 60), href=href, class_="symbol"
     )
 
 
 def _lines(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
-    find = _pattern_of(request)
+    find, at = _pattern_of(request), request.text("at")
     for path, group in groupby(rows, itemgetter("path")):
         lines = list(group)
-        to = link("file", path, at=request.text("at"))
-        head = element("a", shorten(path, 90), href=to, class_="name")
+        head = element("a", shorten(path, 90), href=link("file", path, at=at), class_="name")
         yield element("li", head, source_chip(lines[0]), class_="group")
         for row in lines:
-            href = link("file", path, f"L{row['line']}", at=request.text("at"))
-            code = element("code", _mark(row["text"][:MAX_LINE], find))
             number = element("span", row["line"], class_="line")
-            at = place(number, code, href=href)
-            yield hit(at)
+            code = element("code", _mark(row["text"][:MAX_LINE], find))
+            yield hit(place(number, code, href=line_of(row, at)))
 
 
 def _definitions(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
     for row in rows:
-        target = f"{row['path']}#{row['qualifiedName']}"
-        shown = row["signature"] or row["qualifiedName"]
+        target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
+        shown = place(
+            element("code", shorten(row["signature"] or row["qualifiedName"], 110)), href=target
+        )
+        head = (kind(row["kind"]), shown, _place(request, row), source_chip(row))
         yield hit(
-            element(
-                "div",
-                kind(row["kind"]),
-                place(
-                    element("code", shorten(shown, 110)),
-                    href=link("symbol", target, at=request.text("at")),
-                ),
-                _place(request, row, row["line"]),
-                source_chip(row),
-                class_="head",
-            ),
-            element("p", row["doc"].strip().split("\n")[0][:200], class_="doc")
-            if row.get("doc")
-            else None,
+            element("div", head, class_="head"),
+            _doc(row.get("doc", "").strip().split("\n")[0][:200]),
         )
 
 
@@ -218,20 +198,19 @@ def _documents(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Htm
     for row in rows:
         topics = [element("span", topic, class_="topic") for topic in row["topics"][:8]]
         day = element("time", row["createdAt"][:10]) if row.get("createdAt") else None
+        head = (_place(request, row, "startLine"), day, topics, source_chip(row))
+        text = element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None
         yield element(
             "li",
-            element(
-                "div",
-                _place(request, row, row["startLine"]),
-                day,
-                topics,
-                source_chip(row),
-                class_="head",
-            ),
-            element("p", row["summary"][:300], class_="doc") if row["summary"] else None,
-            element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None,
+            element("div", head, class_="head"),
+            _doc(row["summary"][:300]),
+            text,
             class_="hit",
         )
+
+
+def _doc(text: str) -> Html | None:
+    return element("p", text, class_="doc") if text else None
 
 
 _ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] = {
@@ -279,44 +258,20 @@ def _pattern_of(request: WebQuestion) -> re.Pattern[str] | None:
     return re.compile(re.escape(text), re.IGNORECASE if request.text("i") else 0)
 
 
-def _refused(answer: Answer) -> Html:
-    hints = answer.get("hints") or {}
-    remedy = hints.get("remedy")
-    if {"create", "reindex"} & hints.keys():
-        remedy = NOT_INDEXED
-    return element(
-        "div",
-        element("p", str(answer["message"])),
-        hint(str(remedy)) if remedy else None,
-        class_="empty",
-    )
-
-
 def _nothing(request: WebQuestion, answer: Answer, name: str) -> Html:
-    query = request.text("q")
+    query, at = request.text("q"), request.text("at")
     near = [*answer.get("near", ()), *answer.get("suggestions", ())][:5]
     others = [other for other in ("search", "grep", "symbols") if other != name]
-    kept = {"q": query, "at": request.text("at")}
+    wider = element("a", "Remove the filters", href=link("", tab=name, q=query, at=at))
     narrowed = any(request.many(facet) for facet in _FACETS)
-    return element(
-        "div",
+    nearby = links((one, link("", tab=name, q=one, at=at)) for one in near)
+    said = [
         element("p", "Nothing found for ", element("q", shorten(query, 60)), "."),
-        element("p", element("a", "Remove the filters", href=link("", tab=name, **kept)))
-        if narrowed
-        else None,
-        element(
-            "p",
-            "Near: ",
-            [[element("a", one, href=link("", tab=name, q=one)), " "] for one in near],
-        )
-        if near
-        else None,
-        hint(
-            "Try ",
-            [[element("a", TABS[o].label, href=link("", tab=o, **kept)), " "] for o in others],
-        ),
-        class_="empty",
-    )
+        element("p", wider) if narrowed else None,
+        element("p", "Near: ", nearby) if near else None,
+        hint("Try ", links((TABS[o].label, link("", tab=o, q=query, at=at)) for o in others)),
+    ]
+    return element("div", said, class_="empty")
 
 
 SEARCH = WebPage("", "Search", _answer, _render, ("coloured",))

@@ -14,7 +14,21 @@ from gitindex.questions.definition import doc_of
 from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.refs import QUESTION as REFERENCES
 from gitindex.web.frame import copy_button
-from gitindex.web.html import Html, element, empty, hint, hit, join, kind, link, place, shorten
+from gitindex.web.html import (
+    Html,
+    crumbs,
+    element,
+    empty,
+    hint,
+    hit,
+    hits,
+    join,
+    kind,
+    line_of,
+    link,
+    place,
+    shorten,
+)
 from gitindex.web.pages.search import source_chip
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -67,53 +81,44 @@ def _tests(answer: Answer) -> list[str]:
 
 
 def _render(request: WebQuestion, answer: Answer) -> Html:
-    return join(
-        _head(request, answer),
-        element(
-            "div",
-            element(
-                "section",
-                _certificate(answer),
-                _partition(request, answer),
-                _references(request, answer),
-                _possible(request, answer),
-                _others(request, answer),
-            ),
-            element(
-                "section",
-                _calls(request, answer, callers=True),
-                _calls(request, answer, callers=False),
-                _tests_block(request, answer),
-            ),
-            class_="split",
-        ),
-    )
+    uses = [
+        _certificate(answer),
+        _partition(request, answer),
+        _references(request, answer),
+        _listed(request, answer, "possible", "possible"),
+        _listed(request, answer, "unlikely", "unlikely"),
+        _listed(request, answer, "prose", "mentioned"),
+    ]
+    around = [_calls(request, answer, callers) for callers in (True, False)]
+    tests = _tests_block(request, answer)
+    columns = (element("section", uses), element("section", around, tests))
+    return join(_head(request, answer), element("div", columns, class_="split"))
 
 
 def _head(request: WebQuestion, answer: Answer) -> Html:
-    at = request.text("at")
-    rows = []
-    for row in answer["definitions"][:10]:
-        target = link("file", row["path"], f"L{row['line']}", at=at)
-        rows.append(
-            element(
-                "p",
-                kind(row["kind"]),
-                element("code", shorten(row["signature"] or row["qualifiedName"], 160)),
-                place(shorten(f"{row['path']}:{row['line']}", 90), href=target),
-                source_chip(row),
-                class_="head",
-            )
-        )
-    more = len(answer["definitions"]) - 10
-    focus = answer["definitions"][0]["path"] if answer["definitions"] else ""
-    return join(
+    at, definitions = request.text("at"), answer["definitions"]
+    rows = [
         element(
-            "h1",
+            "p",
+            kind(row["kind"]),
+            element("code", shorten(row["signature"] or row["qualifiedName"], 160)),
+            place(shorten(f"{row['path']}:{row['line']}", 90), href=line_of(row, at)),
+            source_chip(row),
+            class_="head",
+        )
+        for row in definitions[:10]
+    ]
+    command = shlex.join(["gitindex", REFERENCES.name, request.path])
+    focus = [
+        element("a", "on the map", href=link("map", focus=row["path"], at=at))
+        for row in definitions[:1]
+    ]
+    more = len(definitions) - 10
+    return join(
+        crumbs(
             element("strong", shorten(answer["name"], 80)),
-            copy_button("copy as command", shlex.join(["gitindex", REFERENCES.name, request.path])),
-            element("a", "on the map", href=link("map", focus=focus, at=at)) if focus else None,
-            class_="crumbs",
+            copy_button("copy as command", command),
+            focus,
         ),
         rows,
         hint(f"{more} more definitions") if more > 0 else None,
@@ -122,55 +127,32 @@ def _head(request: WebQuestion, answer: Answer) -> Html:
 
 
 def _certificate(answer: Answer) -> Html:
-    sure = answer["accountedFor"]
     name = "absent" if answer["absent"] else "complete" if answer["complete"] else "open"
+    state = "fresh" if answer["accountedFor"] else "stale"
     return element(
-        "p",
-        element("strong", name),
-        " ",
-        summary(answer),
-        ".",
-        class_=f"certificate {'fresh' if sure else 'stale'}",
+        "p", element("strong", name), f" {summary(answer)}.", class_=f"certificate {state}"
     )
 
 
 def _partition(request: WebQuestion, answer: Answer) -> Html | None:
     """Return every occurrence of the name as a bar: one part for each class, as wide as its share."""
     counts = {name: answer["accounted"].get(name, 0) for name in _CLASSES}
-    total = sum(counts.values())
-    if not total:
+    shown = {name: count for name, count in counts.items() if count}
+    if not shown:
         return None
-    shown = [(name, count) for name, count in counts.items() if count]
     bar = [
         element("rect", x=x, width=width, y=0, height=10, class_=name, rx=1)
-        for (name, _), (x, width) in zip(shown, _shares([n for _, n in shown]), strict=True)
+        for name, (x, width) in zip(shown, _shares([*shown.values()]), strict=True)
     ]
-    legend = [
-        element(
-            "li",
-            element(
-                "a",
-                element("span", class_=f"swatch {name}", aria_hidden="true"),
-                f"{count} {name if count > 1 else name.removesuffix('s')}",
-                href=_class_link(request, name),
-                title=_CLASSES[name],
-            ),
-        )
-        for name, count in shown
-    ]
-    return element(
-        "div",
-        element(
-            "svg",
-            bar,
-            viewBox="0 0 1000 10",
-            preserveAspectRatio="none",
-            role="img",
-            aria_label=f"{total} occurrences of the name by class",
-        ),
-        element("ul", legend),
-        class_="partition",
-    )
+    legend = [element("li", _class_link(request, name, count)) for name, count in shown.items()]
+    label = f"{sum(shown.values())} occurrences of the name by class"
+    box = {
+        "viewBox": "0 0 1000 10",
+        "preserveAspectRatio": "none",
+        "role": "img",
+        "aria_label": label,
+    }
+    return element("div", element("svg", bar, **box), element("ul", legend), class_="partition")
 
 
 def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
@@ -184,31 +166,24 @@ def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
         x += width
 
 
-def _class_link(request: WebQuestion, name: str) -> str:
-    listed = name in ("definitions", "references", "possible")
-    query = {} if listed else {"all": "1"}
-    return link("symbol", request.path, name, at=request.text("at"), **query)
-
-
-def _others(request: WebQuestion, answer: Answer) -> Html | None:
-    """Return what is listed on request: other types, and comments, strings and documents."""
-    parts = []
-    for name, field in (("unlikely", "unlikely"), ("prose", "mentioned")):
-        rows = answer.get(field, ())[:SHOWN_POSSIBLE]
-        if rows:
-            title = element("h2", f"{answer['accounted'].get(name, len(rows))} {name}", id=name)
-            listed = [_place_row(request, row, row.get("why") or _CLASSES[name]) for row in rows]
-            parts.append(join(title, element("ol", listed, class_="hits uses")))
-    return join(parts) if parts else None
-
-
-def _place_row(request: WebQuestion, row: dict[str, Any], why: str) -> Html:
-    target = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
-    return hit(
-        place(_spot(row["path"], "/", f":{row['line']}"), href=target),
-        element("code", row["text"][:200]),
-        kind(why.replace("_", " ")),
+def _class_link(request: WebQuestion, name: str, count: int) -> Html:
+    query = {} if name in ("definitions", "references", "possible") else {"all": "1"}
+    return element(
+        "a",
+        element("span", class_=f"swatch {name}", aria_hidden="true"),
+        f"{count} {name if count > 1 else name.removesuffix('s')}",
+        href=link("symbol", request.path, name, at=request.text("at"), **query),
+        title=_CLASSES[name],
     )
+
+
+def _listed(request: WebQuestion, answer: Answer, name: str, field: str) -> Html | None:
+    """Return the places of one class of the partition, if the answer lists any."""
+    rows = answer.get(field, ())[:SHOWN_POSSIBLE]
+    title = element("h2", f"{answer['accounted'].get(name, len(rows))} {name}", id=name)
+    about = [(row.get("why") or _CLASSES[name]).replace("_", " ") for row in rows]
+    listed = [_use(request, row, why) for row, why in zip(rows, about, strict=True)]
+    return join(title, hits(listed)) if rows else None
 
 
 def _references(request: WebQuestion, answer: Answer) -> Html:
@@ -216,9 +191,9 @@ def _references(request: WebQuestion, answer: Answer) -> Html:
     order = sorted(uses, key=lambda row: (_tier(row), row["path"], row["line"]))
     groups = []
     for tier, rows in groupby(order, key=lambda row: row["tier"]):
-        listed = [_use(request, row) for row in rows]
+        listed = [_use(request, row, row.get("use", row["role"])) for row in rows]
         head = element("h3", tier, element("span", _ABOUT.get(tier, ""), class_="hint"))
-        groups.append(element("div", head, element("ol", listed, class_="hits uses")))
+        groups.append(element("div", head, hits(listed)))
     total = answer.get("totalReferences", len(uses))
     title = f"{total} reference{'' if total == 1 else 's'}"
     cut = f", {len(answer['references'])} shown" if answer.get("truncated") else ""
@@ -229,14 +204,11 @@ def _tier(row: dict[str, Any]) -> int:
     return _TIERS.index(row["tier"]) if row["tier"] in _TIERS else len(_TIERS)
 
 
-def _use(request: WebQuestion, row: dict[str, Any]) -> Html:
-    target = link("file", row["path"], f"L{row['line']}", at=request.text("at"))
-    return hit(
-        place(_spot(row["path"], "/", f":{row['line']}"), href=target),
-        element("code", row["text"][:200]),
-        kind(row.get("use", row["role"])),
-        source_chip(row) if row["source"] == "worktree" else None,
-    )
+def _use(request: WebQuestion, row: dict[str, Any], why: str) -> Html:
+    spot = _spot(row["path"], "/", f":{row['line']}")
+    edited = source_chip(row) if row.get("source") == "worktree" else None
+    code = element("code", row["text"][:200])
+    return hit(place(spot, href=line_of(row, request.text("at"))), code, kind(why), edited)
 
 
 def _spot(name: str, mark: str, tail: str = "") -> Html:
@@ -250,40 +222,21 @@ def _spot(name: str, mark: str, tail: str = "") -> Html:
     )
 
 
-def _possible(request: WebQuestion, answer: Answer) -> Html | None:
-    rows = answer["possible"]
-    if not rows:
-        return None
-    listed = [_place_row(request, row, row["why"]) for row in rows[:SHOWN_POSSIBLE]]
-    title = f"{answer['accounted']['possible']} possible"
-    return join(element("h2", title, id="possible"), element("ol", listed, class_="hits uses"))
-
-
 def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
-    graph = answer["graph"]
-    title = "Callers" if callers else "Calls"
+    graph, title = answer["graph"], "Callers" if callers else "Calls"
     if graph.get("status") != "ok":
         return join(element("h2", title), _choose(graph)) if callers else Html("")
-    return _shown_calls(request, graph, callers, title)
-
-
-def _shown_calls(request: WebQuestion, graph: Answer, callers: bool, title: str) -> Html:
     near, far = ("to", "from") if callers else ("from", "to")
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
     rows = []
     for identity, tier, how in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
-        target = link("symbol", identity, at=request.text("at"))
-        rows.append(
-            hit(
-                place(_spot(identity, "#"), href=target),
-                kind(f"{tier} {how}"),
-                title=nodes.get(identity, {}).get("kind") or None,
-            )
-        )
-    empty = "No caller is known." if callers else "It calls nothing of this repository."
-    body = element("ol", rows, class_="hits uses") if rows else hint(empty)
-    return join(element("h2", title, element("span", len(rows), class_="hint")), body)
+        to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
+        what = nodes.get(identity, {}).get("kind") or None
+        rows.append(hit(to, kind(f"{tier} {how}"), title=what))
+    nothing = "No caller is known." if callers else "It calls nothing of this repository."
+    head = element("h2", title, element("span", len(rows), class_="hint"))
+    return join(head, hits(rows, nothing))
 
 
 def _choose(graph: Answer) -> Html:
@@ -292,8 +245,7 @@ def _choose(graph: Answer) -> Html:
         element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
         for node in graph.get("candidates", ())[:20]
     ]
-    several = hint("Several symbols have this name: choose one.")
-    return join(several, element("ul", names))
+    return join(hint("Several symbols have this name: choose one."), element("ul", names))
 
 
 def _tests_block(request: WebQuestion, answer: Answer) -> Html:
@@ -302,11 +254,9 @@ def _tests_block(request: WebQuestion, answer: Answer) -> Html:
     rows = [
         hit(place(_spot(path, "/"), href=link("file", path, at=at))) for path in answer["tests"]
     ]
-    listed = element("ol", rows, class_="hits uses") if rows else hint("No test uses it directly.")
-    return join(
-        element("h2", "Tests that reach it"),
-        element("div", listed, data_part=link("reach", request.path, at=at), data_when="seen"),
-    )
+    late = {"data_part": link("reach", request.path, at=at), "data_when": "seen"}
+    listed = element("div", hits(rows, "No test uses it directly."), **late)
+    return join(element("h2", "Tests that reach it"), listed)
 
 
 SYMBOL = WebPage("symbol", "Symbol", _answer, _render)
