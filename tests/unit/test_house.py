@@ -36,7 +36,7 @@ LINES = {
     "sharing": 2977,
     "store": 5458,
     "view": 1339,
-    "web": 3852,
+    "web": 3709,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0
