@@ -173,7 +173,8 @@ def _explain(one: Question | Command) -> None:
                 settings["metavar"] = shown_name(param)
             default: Any = ... if param.default is None else param.default or _absent(param)
             declared = typer.Option(default, *_click_names(param), **settings)
-            made.append(inspect.Parameter(param.name, 3, default=declared, annotation=kind))
+            only = inspect.Parameter.KEYWORD_ONLY
+            made.append(inspect.Parameter(param.name, only, default=declared, annotation=kind))
 
     def command(**_: Any) -> None:
         """Never called."""

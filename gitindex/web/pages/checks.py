@@ -37,7 +37,7 @@ def _claims_answer(session: WebSession, request: WebQuestion) -> Answer:
 
 def _render_claims(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
-    box = {"id": "claims", "name": "claims", "rows": 4, "maxlength": 4_000}
+    box: dict[str, Any] = {"id": "claims", "name": "claims", "rows": 4, "maxlength": 4_000}
     form = (
         element("label", "Claims, one in a line", for_="claims"),
         element("textarea", request.text("claims"), **box),
