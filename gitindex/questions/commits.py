@@ -32,9 +32,11 @@ def _commits(root: str, params: Params, file: str) -> Iterator[Row]:
     command = ["log", f"--max-count={params['limit']}", "-z", "--no-show-signature"]
     command += [] if file else ["--first-parent"]
     command += ["--name-only", "--diff-merges=first-parent"] if params["files"] else []
-    place = (f":(literal,top){file}",) if file else ()
+    command += [f"-L{params['lines']}:{file}", "--no-patch"] if params["lines"] else []
+    place = (f":(literal,top){file}",) if file and not params["lines"] else ()
+    form, start = f"--format=tformat:{mark}{_FORMAT}", params["at"] or "HEAD"
     try:
-        output = run_git(root, *command, f"--format=tformat:{mark}{_FORMAT}", "HEAD", "--", *place)
+        output = run_git(root, *command, form, "--end-of-options", start, "--", *place)
     except GitFailed:
         return  # no commit yet
     for record in output.split(mark.encode())[1:]:
@@ -61,7 +63,9 @@ TABLE = """
 commits | found=commits
   The commits of HEAD's first-parent line, or those that changed a file.
     --file | file path | Only those that changed this file.
+    --lines | lines <A,B> | Only those that changed these lines of the file.
     --files | files flag | With the files that each changed.
     --limit -m -n | limit integer =500 1..5000 | Commits at most.
+    at
 """
 QUESTION = question(TABLE, ask)

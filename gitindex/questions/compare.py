@@ -8,8 +8,12 @@ from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.table import Answer, Here, Params, Row, question
 
 if TYPE_CHECKING:
+    from gitindex.query.impact.change import TreeChange
+    from gitindex.query.names.finder import Finder
+    from gitindex.query.names.model import Definition
     from gitindex.view.tree import TreeView
 
+MAX_PATCH = 200_000
 MAX_EDGES = 300
 MAX_SYMBOLS = 300
 
@@ -27,16 +31,10 @@ def ask(here: Here, params: Params) -> Answer:
         views = (change.before.view, change.after.view)
         exact = all(view.envelope()["freshness"]["exact"] for view in views)
         files = [{"path": safe_text(path), "change": how} for path, how in change.paths.items()]
-        symbols = [
-            {
-                "change": str(symbol.difference),
-                "kind": symbol.definition.kind,
-                "name": symbol.definition.qualified,
-                "path": safe_text(symbol.definition.path),
-            }
-            for symbol in change.symbols
-        ]
-        edges = _edge_fields(*map(_edges, views)) if params["imports"] else {}
+        symbols = _symbol_rows(change)
+        more = _edge_fields(*map(_edges, views)) if params["imports"] else {}
+        if params["patch"] and to:
+            more["patch"] = _patch(here.worktree.root, base, to, [*change.paths][:MAX_SYMBOLS])
         return change.after.view.envelope(
             base=safe_text(base),
             at=safe_text(to),
@@ -45,8 +43,56 @@ def ask(here: Here, params: Params) -> Answer:
             files=files[:MAX_SYMBOLS],
             changedSymbols=symbols[:MAX_SYMBOLS],
             changedSymbolCount=len(symbols),
-            **edges,
+            **more,
         )
+
+
+def _symbol_rows(change: TreeChange) -> list[Row]:
+    """Return the definitions that differ; one that is gone and has come back elsewhere is renamed."""
+    from gitindex.query.impact.change import Difference
+
+    gone, new = (
+        _by_text(finder, [s.definition for s in change.symbols if s.difference is difference])
+        for finder, difference in (
+            (change.before, Difference.REMOVED),
+            (change.after, Difference.ADDED),
+        )
+    )
+    before = {new[text]: gone[text] for text in gone.keys() & new.keys()}
+    renamed = set(before.values())
+    rows = []
+    for definition, difference in change.symbols:
+        if difference is Difference.REMOVED and definition in renamed:
+            continue
+        row = {
+            "change": str(difference),
+            "kind": definition.kind,
+            "name": definition.qualified,
+            "path": safe_text(definition.path),
+        }
+        was = before.get(definition) if difference is Difference.ADDED else None
+        name = f"{safe_text(was.path)}#{was.qualified}" if was else ""
+        rows.append(row | ({"change": "renamed", "before": name} if was else {}))
+    return rows
+
+
+def _by_text(finder: Finder, definitions: list[Definition]) -> dict[tuple[str, str], Definition]:
+    """Return definitions by their text without their name, where no other has the same."""
+    found: dict[tuple[str, str], list[Definition]] = {}
+    for one in definitions:
+        text = finder.project.span(one.path, one.start_line, one.end_line)
+        found.setdefault((one.kind, text.replace(one.name, "")), []).append(one)
+    return {text: alike[0] for text, alike in found.items() if len(alike) == 1}
+
+
+def _patch(root: str, base: str, to: str, paths: list[str]) -> str:
+    """Return the textual difference of files that may be shown; no filter or program of theirs runs."""
+    from gitindex.git.command import run_git
+
+    command = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+    places = (f":(literal,top){path}" for path in paths)
+    output = run_git(root, *command, "--end-of-options", base, to, "--", *places) if paths else b""
+    return output[:MAX_PATCH].decode("utf-8", "replace")
 
 
 def _edges(view: TreeView) -> set[tuple[str, str]]:
@@ -73,5 +119,6 @@ compare
     * | base | The older commit, tag or branch.
     * | to = | The newer one; the files on disk if left out.
     --imports | imports flag | Imports added and removed, too.
+    --patch | patch flag | The textual difference between commits, too.
 """
 QUESTION = question(TABLE, ask)

@@ -43,6 +43,7 @@ class Here:
     """The place of one question. A door makes it, or its own kind of it; the question opens what it needs."""
 
     agent = False  # a model or a program reads the answer: no live scan in place of a closed gate
+    may_write = True  # a question may keep what it had to derive for its answer
     terminal = False  # a person reads it, now
     buffers: Mapping[bytes, bytes] | None = None  # an editor's unsaved texts
 

@@ -8,10 +8,10 @@ from gitindex.questions.table import Answer, Here, Ink, Lines, Params, questions
 
 
 def index_first(here: Here) -> None:
-    """Index the history if nobody has: a question is asking enough."""
+    """Index the history if nobody has: a question is asking enough; not for a door that only reads."""
     from gitindex.query.history import history_state
 
-    if history_state(here.worktree)["status"] == "ok":
+    if not here.may_write or history_state(here.worktree)["status"] == "ok":
         return
     from gitindex.refresh.history_index import index_history
 

@@ -74,7 +74,9 @@ class LatestWins:
 
 
 MAX_FIELDS = 64
-WITH_PATH = frozenset({"file", "symbol", "callers", "history", "hover", "names", "raw", "reach"})
+WITH_PATH = frozenset(
+    {"file", "symbol", "callers", "history", "hover", "names", "raw", "reach", "since"}
+)
 """Pages whose URL ends in a path."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
 RAW = WebPage("raw", "Raw", raw_answer, lambda _request, _answer: "")

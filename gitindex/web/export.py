@@ -10,6 +10,7 @@ from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
+from gitindex.questions.ink import signature
 from gitindex.questions.map import QUESTION as MAP_QUESTION
 from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.view.tree import NOW
@@ -126,7 +127,7 @@ def _symbols(answer: Answer, number: int, parts: int) -> Html:
     rows = [
         hit(
             kind(row["kind"]),
-            element("code", shorten(row["signature"] or row["qualifiedName"], 110)),
+            element("code", shorten(signature(row["signature"] or row["qualifiedName"]), 110)),
             element("span", shorten(f"{row['path']}:{row['line']}", 80), class_="place"),
         )
         for row in answer["symbols"][number * PART : (number + 1) * PART]

@@ -37,6 +37,11 @@ _STATES = {
 }
 
 
+_REFUSED = frozenset({"invalid_request", "not_found", "ambiguous", "unsupported"})
+"""These say nothing of the index; the next event does."""
+UNTOLD = "…"
+
+
 class PageHead(NamedTuple):
     """The parts of a page that the frame shows."""
 
@@ -102,7 +107,7 @@ def freshness_bar(answer: Mapping[str, Any], at: str = "") -> Html:
         [element("span", part) for part in parts],
         element("span", element("a", "back to now", href="/"), class_="at") if at else None,
         id="bar",
-        class_=f"bar {state if state in _STATES else 'stale'}",
+        class_=f"bar {state if state in _STATES else 'unknown' if state == UNTOLD else 'stale'}",
         role="status",
         aria_label="Freshness of the index",
         data_at=at or None,
@@ -113,7 +118,8 @@ def _state(answer: Mapping[str, Any], freshness: Mapping[str, Any]) -> str:
     if freshness.get("mode") == "skipped_indexing":
         return "rebuilding"
     named = (answer.get("state"), freshness.get("state"), answer.get("status"))
-    return str(next(filter(None, named), "unknown"))
+    state = str(next(filter(None, named), "unknown"))
+    return UNTOLD if state in _REFUSED else state
 
 
 def _parts(freshness: Mapping[str, Any], receipt: Mapping[str, Any]) -> list[Html | str]:

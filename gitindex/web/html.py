@@ -123,6 +123,11 @@ def line_of(row: Mapping[str, Any], at: str = "", line: str = "line") -> str:
     return link("file", row["path"], f"L{row[line]}", at=at)
 
 
+def history_of(row: Mapping[str, Any], at: str = "") -> str:
+    """Return the URL of the commits that changed the definition in a row."""
+    return link("history", row["path"], at=at, symbol=row["qualifiedName"])
+
+
 def links(pairs: Iterable[tuple[str, str]], most: int = 60) -> list[Child]:
     """Return links in one line of text, from names and addresses."""
     return [[element("a", shorten(name, most), href=to), " "] for name, to in pairs]

@@ -94,6 +94,8 @@ def _problem(name: str, values: list[str]) -> str:
 class PageHere(Here):
     """Where a page asks: at the root, and for all its questions of one tree."""
 
+    may_write = False
+
     def __init__(
         self, session: WebSession, choice: TreeChoice, memories: Memories, stack: ExitStack
     ) -> None:

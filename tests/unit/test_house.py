@@ -29,14 +29,14 @@ LINES = {
     "lsp": 545,
     "maintenance": 1122,
     "mcp": 1242,
-    "questions": 4847,
+    "questions": 4911,  # compare: renames and the text
     "query": 19254,
     "refresh": 3912,
     "semantic": 2670,
     "sharing": 2977,
     "store": 5458,
     "view": 1339,
-    "web": 3709,
+    "web": 3839,  # history of a definition, text of a comparison, since when a caller calls
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

@@ -6,7 +6,7 @@ from gitindex.web.pages.checks import CLAIMS, RADAR
 from gitindex.web.pages.file import FILE, HISTORY
 from gitindex.web.pages.health import HEALTH, HOOK
 from gitindex.web.pages.home import CENTRAL_PAGE
-from gitindex.web.pages.late_parts import CALLERS, HOVER, NAMES, REACH
+from gitindex.web.pages.late_parts import CALLERS, HOVER, NAMES, REACH, SINCE
 from gitindex.web.pages.map import MAP
 from gitindex.web.pages.search import SEARCH
 from gitindex.web.pages.symbol import SYMBOL
@@ -25,6 +25,7 @@ _ALL = (
     HOVER,
     NAMES,
     REACH,
+    SINCE,
     HOOK,
     CENTRAL_PAGE,
     CLAIMS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted
 from gitindex.questions.claim import FORMS
 from gitindex.questions.claim import QUESTION as CLAIM
@@ -74,10 +75,16 @@ def _verdict(row: dict[str, Any], at: str) -> Html:
 
 def _radar_answer(session: WebSession, request: WebQuestion) -> Answer:
     with session.page(NOW) as here:
-        return here.ask(RADAR_QUESTION, branches=request.many("branch"))
+        try:
+            return here.ask(RADAR_QUESTION, branches=request.many("branch"))
+        except GitIndexError as error:  # one line of work: there is a place to name another
+            if request.many("branch") or error.code is not Exit.USAGE:
+                raise
+            with here.tree() as view:
+                return view.envelope(sides=[], pairs=[], message=error.message)
 
 
-def _render_radar(_request: WebQuestion, answer: Answer) -> Html:
+def _render_radar(request: WebQuestion, answer: Answer) -> Html:
     names = [side["name"] for side in answer["sides"]]
     pairs = {(row["ours"], row["theirs"]): row["verdict"] for row in answer["pairs"]}
     pairs |= {(theirs, ours): verdict for (ours, theirs), verdict in pairs.items()}
@@ -89,12 +96,25 @@ def _render_radar(_request: WebQuestion, answer: Answer) -> Html:
         ]
         for one in names
     ]
+    branch = request.text("branch")
+    form = (
+        element("label", "Compare a branch, too", for_="branch"),
+        element("input", id="branch", name="branch", value=branch, maxlength=256, class_="text"),
+        element("button", "compare", type="submit"),
+    )
     edits = sum(side["edits"] for side in answer["sides"])
-    return join(
-        crumbs("Radar"),
+    table = (
         scrolled("Verdicts", [element("td"), head], rows, "scroll radar"),
         hint(f"{len(names)} lines of work, {counted(edits, 'edited files')}"),
-        element("pre", "\n".join(RADAR_QUESTION.text(answer, Ink()))),
+    )
+    shown = element("pre", "\n".join(RADAR_QUESTION.text(answer, Ink()))) if names else None
+    return join(
+        crumbs("Radar"),
+        element("form", form, action="/radar", method="get", class_="compare"),
+        table
+        if names
+        else hint(f"{answer['message'].capitalize()}: name a branch, or add a worktree."),
+        shown,
     )
 
 

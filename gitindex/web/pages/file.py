@@ -14,6 +14,7 @@ from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.questions.read import QUESTION as READ
+from gitindex.view.tree import TreeChoice
 from gitindex.web.frame import copy_button
 from gitindex.web.html import (
     Html,
@@ -126,9 +127,17 @@ def _blame_link(path: str, commit: str, blamed: bool) -> str:
 
 
 def _history_answer(session: WebSession, request: WebQuestion) -> Answer:
-    with session.page(request.choice) as here:
+    """Return the commits that changed a file, or one definition of it, up to a commit."""
+    at, symbol = request.text("at"), request.text("symbol")
+    with session.page(TreeChoice(at=at or "HEAD") if symbol else request.choice) as here:
         path = here.inside(request.path)
-        answer = here.ask(COMMITS, file=path, limit=200)
+        rows = here.ask(OUTLINE, file=path)["symbols"] if symbol else ()
+        spans = [
+            f"{row['line']},{row['endLine']}" for row in rows if row["qualifiedName"] == symbol
+        ]
+        if symbol and not spans:
+            raise GitIndexError(f"{symbol} is not in {path} at {at or 'HEAD'}", code=Exit.NO)
+        answer = here.ask(COMMITS, file=path, limit=200, at=at, lines="".join(spans[:1]))
         return answer | {"path": safe_text(path)}
 
 
@@ -139,7 +148,9 @@ def _render_history(request: WebQuestion, answer: Answer) -> Html:
     ]
     nothing = empty("No commit of HEAD's history changed it.")
     listed = hits(rows, of="hits uses commits") if rows else nothing
-    return join(_crumbs(path, request.text("at")), listed)
+    name = element("code", shorten(request.text("symbol"), 80))
+    of = element("p", "Commits that changed ", name) if request.text("symbol") else None
+    return join(_crumbs(path, request.text("at")), of, listed)
 
 
 def raw_answer(session: WebSession, request: WebQuestion) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from gitindex.maintenance.hook_trial import measure_cost
@@ -62,6 +63,7 @@ def _tiles(answer: Answer) -> list[Html]:
         ("queue → fresh", *_median(queue)),
         ("store", size_of(sum(sizes.values())), f"facts {size_of(sizes['facts'])}"),
         ("skipped", f"{answer['skippedCount']:,}", "paths without content"),
+        *_sharing(answer),
     ]
     hook = _tile("hook", "…", "measured now, in a scratch folder")
     return [
@@ -72,6 +74,18 @@ def _tiles(answer: Answer) -> list[Html]:
 
 def _tile(name: str, value: str, more: str) -> Html:
     return join(element("span", name), element("strong", value), element("small", more))
+
+
+def _sharing(answer: Answer) -> Iterator[tuple[str, str, str]]:
+    """Yield the tiles of packs and of the team's index, where they are used."""
+    trust, team = answer.get("trust"), answer["team"]
+    if trust:
+        signer = f"signed by {trust['signer']}" if trust["signer"] else "not signed"
+        yield "packs", f"{trust['imported']:,} blobs", f"{trust['verified']:,} verified; {signer}"
+    elif answer["packs"]:
+        yield "packs", "–", f"from {answer['packs']}: none is in use"
+    if team:
+        yield "team", str(team["repo"]), f"branch {team['ref']}"
 
 
 def _median(times: dict[str, Any], note: str = "") -> tuple[str, str]:

@@ -10,12 +10,17 @@ from gitindex.base.path_kind import is_test
 from gitindex.query.read import MAX_LINES
 from gitindex.questions.definition import QUESTION as DEFINITION
 from gitindex.questions.graph import QUESTION as GRAPH
+from gitindex.questions.history import QUESTIONS as HISTORIES
+from gitindex.questions.ink import signature
 from gitindex.questions.names import QUESTION as NAMES_QUESTION
 from gitindex.questions.outline import QUESTION as OUTLINE
+from gitindex.view.tree import NOW
 from gitindex.web.html import (
     Html,
+    crumbs,
     element,
     hint,
+    history_of,
     hit,
     hits,
     join,
@@ -59,12 +64,14 @@ def _render_hover(request: WebQuestion, answer: Answer) -> Html:
         target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
         spot = shorten(f"{row['path']}:{row['line']}", 70)
         parts += [
-            element("pre", row["signature"] or row["qualifiedName"]),
+            element("pre", signature(row["signature"] or row["qualifiedName"])),
             element("p", row["doc"].strip()[:600]) if row["doc"] else None,
             hint(
                 element("a", spot, href=line_of(row, request.text("at"))),
                 " · ",
                 element("a", "uses", href=target),
+                " · ",
+                element("a", "history", href=history_of(row, request.text("at"))),
             ),
         ]
     return element("div", parts) if parts else hint("a local name")
@@ -86,6 +93,34 @@ CALLERS = WebPage("callers", "Callers", _answer, _render)
 HOVER = WebPage("hover", "Definition", _hover_answer, _render_hover)
 
 
+def _since_answer(session: WebSession, request: WebQuestion) -> Answer:
+    """Return the commits with which a function began or ceased to call a name."""
+    when = next(question for question in HISTORIES if question.name == "history when")
+    with session.page(NOW) as here:
+        return here.ask(when, caller=request.path, callee=request.text("callee"))
+
+
+def _render_since(request: WebQuestion, answer: Answer) -> Html:
+    rows = [
+        hit(
+            place(element("code", row["commit"][:12]), href=link("time", at=row["commit"][:12])),
+            element("time", row["date"]),
+            element("span", row["what"], class_=f"change {row['what']}"),
+            element("span", shorten(row["subject"], 100)),
+        )
+        for row in answer["events"]
+    ]
+    names = (
+        element("code", request.path.rpartition("#")[2]),
+        element("code", request.text("callee")),
+    )
+    title = crumbs("Calls from ", names[0], " to ", names[1], " by commit")
+    behind = "The history is indexed up to an older commit: run `gitindex history index`."
+    listed = hits(rows, "No such call in the indexed history.", "hits uses commits")
+    return join(title, listed, None if answer["exact"] else hint(behind))
+
+
+SINCE = WebPage("since", "Since", _since_answer, _render_since)
 DEPTH = 4
 NODES = 200
 

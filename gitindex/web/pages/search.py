@@ -9,6 +9,7 @@ from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
+from gitindex.questions.ink import signature
 from gitindex.web.frame import copy_button, refusal_block
 from gitindex.web.highlight import Tokens, token_html
 from gitindex.web.html import (
@@ -185,7 +186,8 @@ def _definitions(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[H
     for row in rows:
         target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
         shown = place(
-            element("code", shorten(row["signature"] or row["qualifiedName"], 110)), href=target
+            element("code", shorten(signature(row["signature"] or row["qualifiedName"]), 110)),
+            href=target,
         )
         head = (kind(row["kind"]), shown, _place(request, row), source_chip(row))
         yield hit(

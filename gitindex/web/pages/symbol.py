@@ -12,6 +12,7 @@ from gitindex.base.vocabulary import Tier
 from gitindex.query.absence import summary
 from gitindex.questions.definition import doc_of
 from gitindex.questions.graph import QUESTION as GRAPH
+from gitindex.questions.ink import signature
 from gitindex.questions.refs import QUESTION as REFERENCES
 from gitindex.web.frame import copy_button
 from gitindex.web.html import (
@@ -20,6 +21,7 @@ from gitindex.web.html import (
     element,
     empty,
     hint,
+    history_of,
     hit,
     hits,
     join,
@@ -101,8 +103,9 @@ def _head(request: WebQuestion, answer: Answer) -> Html:
         element(
             "p",
             kind(row["kind"]),
-            element("code", shorten(row["signature"] or row["qualifiedName"], 160)),
+            element("code", shorten(signature(row["signature"] or row["qualifiedName"]), 160)),
             place(shorten(f"{row['path']}:{row['line']}", 90), href=line_of(row, at)),
+            element("a", "history", href=history_of(row, at)),
             source_chip(row),
             class_="head",
         )
@@ -225,7 +228,7 @@ def _spot(name: str, mark: str, tail: str = "") -> Html:
 def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
     graph, title = answer["graph"], "Callers" if callers else "Calls"
     if graph.get("status") != "ok":
-        return join(element("h2", title), _choose(graph)) if callers else Html("")
+        return join(element("h2", title), _choose(request, graph)) if callers else Html("")
     near, far = ("to", "from") if callers else ("from", "to")
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
@@ -233,16 +236,23 @@ def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
     for identity, tier, how in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
         to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
         what = nodes.get(identity, {}).get("kind") or None
-        rows.append(hit(to, kind(f"{tier} {how}"), title=what))
+        since = link("since", identity, callee=answer["name"])
+        begun = (
+            element("a", "since", href=since, class_="count")
+            if callers and "#" in identity
+            else None
+        )
+        rows.append(hit(to, kind(f"{tier} {how}"), begun, title=what))
     nothing = "No caller is known." if callers else "It calls nothing of this repository."
     head = element("h2", title, element("span", len(rows), class_="hint"))
     return join(head, hits(rows, nothing))
 
 
-def _choose(graph: Answer) -> Html:
+def _choose(request: WebQuestion, graph: Answer) -> Html:
     """Return the symbols of a name that several have."""
+    at = request.text("at")
     names = [
-        element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"])))
+        element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"], at=at)))
         for node in graph.get("candidates", ())[:20]
     ]
     return join(hint("Several symbols have this name: choose one."), element("ul", names))

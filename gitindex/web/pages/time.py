@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gitindex.base.escape import counted
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.compare import QUESTION as COMPARE
 from gitindex.view.tree import NOW
@@ -26,6 +27,9 @@ from gitindex.web.html import (
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_COMMITS = 500
+SHORT_LINES, MAX_LINES, MAX_LINE = 200, 4_000, 400
+"""Lines of a textual difference: an open one, any; and characters of one."""
+_SIGNS = {"+": "added", "-": "removed", "@": "hint"}
 
 
 def _answer(session: WebSession, request: WebQuestion) -> Answer:
@@ -33,7 +37,7 @@ def _answer(session: WebSession, request: WebQuestion) -> Answer:
     with session.page(NOW) as here:
         answer = here.ask(COMMITS, limit=MAX_COMMITS, files=True)
         if base:
-            answer["difference"] = here.ask(COMPARE, base=base, to=to, imports=True)
+            answer["difference"] = here.ask(COMPARE, base=base, to=to, imports=True, patch=True)
         return answer
 
 
@@ -170,17 +174,34 @@ def _shown_difference(found: dict[str, Any]) -> Html:
         element("p", summary, class_="summary"),
         None if found["exact"] else cut,
         element("div", parts, class_="split"),
+        _patch(found.get("patch", "")),
         id="difference",
     )
+
+
+def _patch(text: str) -> Html | None:
+    """Return the textual difference below that of definitions; a long one is closed."""
+    lines = text.split("\n")
+    shown = [
+        element("span", line[:MAX_LINE] + "\n", class_=_SIGNS.get(line[:1]))
+        for line in lines[:MAX_LINES]
+    ]
+    title = element("summary", f"Text, {counted(len(lines), 'lines')}")
+    more = hint(f"{len(lines) - MAX_LINES} more") if len(lines) > MAX_LINES else None
+    body = join(element("pre", shown, tabindex=0), more)
+    short = len(lines) <= SHORT_LINES
+    return element("details", title, body, class_="patch", open=short) if text else None
 
 
 def _symbol_row(row: dict[str, Any], found: dict[str, Any]) -> Html:
     name = f"{row['path']}#{row['name']}"
     at = found["base"] if row["change"] == "removed" else found["at"]
     change = element("span", row["change"], class_=f"change {row['change']}")
-    return hit(
-        change, kind(row["kind"]), element("a", shorten(name), href=link("symbol", name, at=at))
+    was = (
+        element("span", "was ", shorten(row["before"]), class_="hint") if "before" in row else None
     )
+    to = element("a", shorten(name), href=link("symbol", name, at=at))
+    return hit(change, kind(row["kind"]), to, was)
 
 
 def _edge_row(edge: dict[str, str], change: str, sign: str) -> Html:
