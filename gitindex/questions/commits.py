@@ -30,11 +30,10 @@ def _commits(root: str, params: Params, file: str) -> Iterator[Row]:
 
     mark = secrets.token_hex(16)  # names and subjects may hold any other text
     command = ["log", f"--max-count={params['limit']}", "-z", "--no-show-signature"]
-    command += [] if file else ["--first-parent"]
     command += ["--name-only", "--diff-merges=first-parent"] if params["files"] else []
-    command += [f"-L{params['lines']}:{file}", "--no-patch"] if params["lines"] else []
-    place = (f":(literal,top){file}",) if file and not params["lines"] else ()
+    command += _narrowed(file, params["lines"])
     form, start = f"--format=tformat:{mark}{_FORMAT}", params["at"] or "HEAD"
+    place = (f":(literal,top){file}",) * bool(file and not params["lines"])
     try:
         output = run_git(root, *command, form, "--end-of-options", start, "--", *place)
     except GitFailed:
@@ -46,6 +45,11 @@ def _commits(root: str, params: Params, file: str) -> Iterator[Row]:
             changed = [name.removeprefix(b"\n") for name in names]
             row["files"] = [safe_text(name) for name in changed if name][:MAX_FILES]
         yield row
+
+
+def _narrowed(file: str, lines: str) -> list[str]:
+    """Return the options for all commits, those of a file, or those that changed lines of it."""
+    return [f"-L{lines}:{file}", "--no-patch"] if lines else [] if file else ["--first-parent"]
 
 
 def _row(commit: str, when: str, author: str, subject: str, names: str) -> Row:

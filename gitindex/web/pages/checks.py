@@ -15,6 +15,7 @@ from gitindex.web.html import (
     Html,
     crumbs,
     element,
+    empty,
     hint,
     hit,
     hits,
@@ -113,7 +114,7 @@ def _render_radar(request: WebQuestion, answer: Answer) -> Html:
         element("form", form, action="/radar", method="get", class_="compare"),
         table
         if names
-        else hint(f"{answer['message'].capitalize()}: name a branch, or add a worktree."),
+        else empty(f"{answer['message'].capitalize()}: name a branch, or add a worktree."),
         shown,
     )
 

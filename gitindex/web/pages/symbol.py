@@ -225,27 +225,30 @@ def _spot(name: str, mark: str, tail: str = "") -> Html:
     )
 
 
+_CALLERS = ("to", "from", "Callers", "No caller is known.")
+_CALLS = ("from", "to", "Calls", "It calls nothing of this repository.")
+
+
 def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
-    graph, title = answer["graph"], "Callers" if callers else "Calls"
+    graph = answer["graph"]
+    near, far, title, nothing = _CALLERS if callers else _CALLS
     if graph.get("status") != "ok":
         return join(element("h2", title), _choose(request, graph)) if callers else Html("")
-    near, far = ("to", "from") if callers else ("from", "to")
-    nodes = {node["id"]: node for node in graph["nodes"]}
+    kinds = {node["id"]: node["kind"] or None for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
     rows = []
     for identity, tier, how in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
         to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
-        what = nodes.get(identity, {}).get("kind") or None
-        since = link("since", identity, callee=answer["name"])
-        begun = (
-            element("a", "since", href=since, class_="count")
-            if callers and "#" in identity
-            else None
-        )
-        rows.append(hit(to, kind(f"{tier} {how}"), begun, title=what))
-    nothing = "No caller is known." if callers else "It calls nothing of this repository."
+        since = _since(identity, answer["name"]) if callers else None
+        rows.append(hit(to, kind(f"{tier} {how}"), since, title=kinds.get(identity)))
     head = element("h2", title, element("span", len(rows), class_="hint"))
     return join(head, hits(rows, nothing))
+
+
+def _since(caller: str, name: str) -> Html | None:
+    """Return the link to the commits with which a function began to call; a file has none."""
+    href = link("since", caller, callee=name)
+    return element("a", "since", href=href, class_="count") if "#" in caller else None
 
 
 def _choose(request: WebQuestion, graph: Answer) -> Html:
