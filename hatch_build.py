@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 LIBRARY = Path("gitindex", "base", "_compiled.abi3.so")
 SECONDS = 300
@@ -22,6 +23,18 @@ CROSS_TARGETS = {  # wheel platform (GITINDEX_PLATFORM) → target of zig's C co
     "musllinux_1_2_x86_64": "x86_64-linux-musl",
     "musllinux_1_2_aarch64": "aarch64-linux-musl",
 }
+
+
+class AddressHook(MetadataHookInterface):
+    """Names the repository that a release is built from; no address is written down that may be another's."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the project's addresses, where a job of GitHub or GITINDEX_ADDRESS says them."""
+        server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+        address = os.environ.get("GITINDEX_ADDRESS") or (server and name and f"{server}/{name}")
+        metadata["urls"] = {"Source": address} if address else {}
 
 
 class CompiledHook(BuildHookInterface[Any]):

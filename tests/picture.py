@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -12,11 +14,12 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser import Visitor, WebServer, launch, serving
 from tests.pages import IMAGES, ROOT
-from tests.support import Repo, stop_runners
+from tests.support import TIMEOUT, Repo, stop_runners
 from tests.terminal import on_a_terminal
 
 PICTURE = IMAGES / "web.png"
 TERMINAL = IMAGES / "terminal.svg"
+NEOVIM = IMAGES / "neovim.svg"
 EDITED = "gitindex/freshness/verdict.py"
 QUERY = "freshness verdict"
 SHOP = {
@@ -37,6 +40,24 @@ SCREEN = (
     ("symbols", "gross_price"),
     ("status",),
 )
+ASK_IN_NEOVIM = """
+vim.o.columns, vim.o.lines, vim.o.number = 96, 18, true
+vim.wait(60000, function() return #vim.lsp.buf_get_clients() > 0 end)
+vim.fn.search('net_price')
+vim.lsp.buf.references()
+vim.wait(60000, function() return #vim.fn.getqflist() > 0 end)
+vim.cmd('cclose | copen 3 | wincmd p | normal! gg')
+vim.cmd('wincmd p | redraw!')
+local lines = {}
+for row = 1, vim.o.lines do
+  local cells = {}
+  for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+  lines[row] = table.concat(cells)
+end
+vim.fn.writefile(lines, '../screen')
+vim.cmd('qa!')
+"""
+"""What is on the screen after the references of a name were asked for."""
 COLOURS = {
     "31": "#f87171",
     "32": "#4ade80",
@@ -83,6 +104,31 @@ def take_the_terminal() -> None:
                 lines += ["\x1b[1m$ echo 'def gross_price(cents): …' >> shop/price.py\x1b[0m", ""]
         stop_runners(Path(top))
     TERMINAL.write_text(as_svg(lines[:-1]))
+
+
+def take_neovim() -> None:
+    """Ask for references in Neovim, set up by the template, and keep its screen."""
+    with tempfile.TemporaryDirectory() as top:
+        repo = Repo(Path(top, "shop"))
+        repo.init()
+        for name, text in SHOP.items():
+            repo.write(name, text)
+        repo.commit("a cart")
+        repo.index()
+        script = Path(top, "ask.lua")
+        script.write_text(ASK_IN_NEOVIM)
+        template = ROOT / "templates/editors/nvim.lua"
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        subprocess.run(
+            ["nvim", "--headless", "-u", template, "shop/price.py", "-c", f"luafile {script}"],
+            cwd=repo.path,
+            env={**os.environ, "PATH": path},
+            check=True,
+            timeout=TIMEOUT,
+        )
+        lines = [line.rstrip() for line in Path(top, "screen").read_text().split("\n")]
+        NEOVIM.write_text(as_svg("\n".join(lines).rstrip().split("\n")))
+        stop_runners(Path(top))
 
 
 def as_svg(lines: list[str]) -> str:
@@ -158,4 +204,5 @@ def _take_all(browser: Browser, server: WebServer, first: Visitor, width: int, s
 
 if __name__ == "__main__":
     take_the_terminal()
+    take_neovim()
     take_the_page()

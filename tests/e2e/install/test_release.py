@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 import tarfile
@@ -15,14 +16,16 @@ from tests.support import TIMEOUT, Repo
 
 VENV = Path(sys.executable).parent.parent
 AARCH64 = "manylinux_2_17_aarch64"
+ADDRESS = "https://example.org/gitindex"
 ELF_AARCH64 = b"\xb7\x00"  # e_machine of an ELF header
 
 
 def make(repo: Repo, *wanted: str) -> subprocess.CompletedProcess[str]:
     """Run make with the environment that runs this test, which is taken for installed."""
     argv = ["make", f"VENV={VENV}", "--old-file", f"{VENV}/.installed", *wanted]
+    env = {**os.environ, "GITINDEX_ADDRESS": ADDRESS}
     return subprocess.run(
-        argv, cwd=repo.path, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        argv, cwd=repo.path, env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
 
 
@@ -43,10 +46,9 @@ def test_u18_a_release_is_built_checked_and_tagged(tmp_path: Path) -> None:
         name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in made_files
     }
     with zipfile.ZipFile(dist / wheel) as archive:
-        assert (
-            f"Version: {__version__}\n"
-            in archive.read(f"gitindex-{__version__}.dist-info/METADATA").decode()
-        )
+        metadata = archive.read(f"gitindex-{__version__}.dist-info/METADATA").decode()
+        assert f"\nVersion: {__version__}\n" in metadata
+        assert f"\nProject-URL: Source, {ADDRESS}\n" in metadata
         assert not [name for name in archive.namelist() if name.endswith(".so")]
     with zipfile.ZipFile(dist / compiled) as archive:
         (library,) = (name for name in archive.namelist() if name.endswith(".so"))
