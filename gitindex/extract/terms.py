@@ -34,6 +34,14 @@ def decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
+def lines_of(data: bytes) -> list[str]:
+    """Return a blob's lines as git counts them: a form feed or U+2028 ends none, unlike `splitlines`."""
+    lines = decode_text(data).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
 def fold_text(text: str) -> str:
     """Return text without case, letter by letter. The dot of the Turkish capital I is removed,
     because Python's `re` matches that letter with `i`."""

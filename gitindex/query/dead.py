@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import io
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -213,7 +214,7 @@ class RemovalPatch:
             self.left += found
             return ""
         try:
-            lines = data.decode().splitlines(keepends=True)
+            lines = list(io.StringIO(data.decode()))
         except UnicodeDecodeError:
             self.left += found
             return ""

@@ -13,7 +13,7 @@ from gitindex.base.vocabulary import SkipReason
 from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.extract.policy_secrets import is_secret
-from gitindex.extract.terms import decode_text
+from gitindex.extract.terms import lines_of
 from gitindex.query.symbols import missing_file, outline
 from gitindex.view.tree import TreeView
 
@@ -85,7 +85,7 @@ def scan_lines(worktree: Worktree, span: LineRange, why: str) -> ReadAnswer:
 
 def _fields(path: bytes, data: bytes, span: LineRange) -> dict[str, Any]:
     """Return the requested lines of a content, as far as an answer may have them."""
-    lines = decode_text(data).splitlines()
+    lines = lines_of(data)
     if span.first > max(1, len(lines)):
         raise GitIndexError(f"no line {span.first}: the file has {len(lines)}", code=Exit.USAGE)
     chosen = lines[span.first - 1 : span.last]

@@ -224,7 +224,7 @@ def _values(text: str) -> Iterator[Any]:
         raise _malformed("not JSON") from None
     except ValueError:
         pass
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 yield json.loads(line)

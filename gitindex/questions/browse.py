@@ -101,15 +101,15 @@ def _edited(here: Here, view: TreeView, path: str) -> list[list[int]]:
     """Return line ranges that differ from HEAD: first and last, 1-based; all of a new file."""
     import difflib
 
-    from gitindex.extract.terms import decode_text
+    from gitindex.extract.terms import lines_of
     from gitindex.view.tree import NOW, TreeChoice, open_tree
 
     raw = os.fsencode(path)
     if here.choice != NOW or not _is_overlaid(view, raw):
         return []
     with open_tree(here.worktree, here.path, TreeChoice(at="HEAD")) as head:
-        before = decode_text(head.read([raw]).get(raw, b"")).splitlines()
-    after = decode_text(view.read([raw]).get(raw, b"")).split("\n")
+        before = lines_of(head.read([raw]).get(raw, b""))
+    after = lines_of(view.read([raw]).get(raw, b""))
     if not before or max(len(before), len(after)) > MAX_COMPARED:
         return [[1, len(after)]]
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)

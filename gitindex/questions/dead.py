@@ -55,7 +55,7 @@ def _fields(one: Dead) -> Row:
 def text(answer: Answer, ink: Ink) -> Lines:
     """Yield each definition with its proof, or the patch; then how much was examined."""
     if "patch" in answer:
-        yield from answer["patch"].splitlines()
+        yield from answer["patch"].split("\n")[:-1]
         for name in answer["notRemoved"]:
             yield Note(f"not in the patch: {name}")
         return

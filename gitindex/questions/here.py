@@ -144,11 +144,11 @@ MAX_LINE = 240
 
 def add_lines(view: TreeView, rows: list[dict[str, Any]], around: int = 0) -> None:
     """Add to each place its line of code, with context."""
-    from gitindex.extract.terms import decode_text
+    from gitindex.extract.terms import lines_of
 
     lacking = [row for row in rows if around or "text" not in row]
     texts = view.read({os.fsencode(row["path"]) for row in lacking})
-    lines = {path: decode_text(data).splitlines() for path, data in texts.items()}
+    lines = {path: lines_of(data) for path, data in texts.items()}
     for row in lacking:
         here, at = lines.get(os.fsencode(row["path"]), []), row["line"] - 1
         row.setdefault("text", here[at].strip()[:MAX_LINE] if at < len(here) else "")

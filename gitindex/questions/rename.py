@@ -36,7 +36,7 @@ def code(answer: Answer, _params: Params) -> int:
 
 def text(answer: Answer, ink: Ink) -> Lines:
     """Yield the patch, what blocks it, and the command that accepts that."""
-    yield from map(safe_text, answer["patch"].splitlines())
+    yield from map(safe_text, answer["patch"].split("\n")[:-1])
     for reason in answer["blocked"]:
         yield ink.paint("dim", safe_text(f"? {reason}"))
     for one in answer["assumes"]:

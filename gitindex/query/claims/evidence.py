@@ -12,7 +12,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Tier
 from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.extract.policy_secrets import is_secret
-from gitindex.extract.terms import decode_text
+from gitindex.extract.terms import lines_of
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition
@@ -124,7 +124,7 @@ class ClaimTree:
     def lines(self, path: str) -> list[str] | None:
         """Return the lines of a file, or None as `text` does."""
         data = self.text(path)
-        return None if data is None else decode_text(data).splitlines()
+        return None if data is None else lines_of(data)
 
     def missing(self, path: str) -> ClaimVerdict | None:
         """Return the verdict on a claim about a file that cannot be read; None if it can."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import tokenize
 import warnings
@@ -83,7 +84,7 @@ def _bracket(text: str, opened: int) -> str:
     """Return a bracket of Python with what is in it; empty if it is not there, or not closed."""
     if opened < 0 or text[opened : opened + 1] not in ("(", "["):
         return ""
-    depth, lines = 0, text[opened:].splitlines(keepends=True)
+    depth, lines = 0, list(io.StringIO(text[opened:]))
     try:
         for token in tokenize.generate_tokens(iter(lines).__next__):
             if token.type == tokenize.OP:
