@@ -106,7 +106,10 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
     if not check_folder(worktree.llmc, LLMC):
         if not make or _is_being_removed(worktree):
             raise GitIndexError("the worktree was removed")
-        os.mkdir(worktree.llmc, 0o700)
+        try:
+            os.mkdir(worktree.llmc, 0o700)
+        except FileExistsError:  # the thread that tells the progress made it, or a hook
+            check_folder(worktree.llmc, LLMC)
     if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
         os.chmod(worktree.llmc, 0o700)
     ignore = os.path.join(worktree.llmc, ".gitignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 from itertools import product
@@ -136,6 +137,23 @@ def test_a4_a_checkout_that_has_not_written_its_index_yet(quiet: Repo) -> None:
     public_files.publish_status(quiet.worktree, marker)
     ended.join()
     assert (quiet.path / STATUS).read_text() == "{}\n"
+
+
+def test_a_folder_that_another_thread_makes_meanwhile_is_taken(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The progress of a job is told by a thread of its own: the job failed once and began again."""
+
+    def made(_worktree: object) -> bool:
+        (repo.path / ".llmc").mkdir()
+        return False
+
+    repo.index_files({"a.py": "a = 1\n"})
+    shutil.rmtree(repo.path / ".llmc")
+    monkeypatch.setattr(public_files, "_is_being_removed", made)
+    public_files.ensure_folder(repo.worktree)
+    assert (repo.path / ".llmc/.gitignore").exists()
+    assert (repo.path / ".llmc").stat().st_mode & 0o777 == 0o700
 
 
 def test_a4_clear_and_sweeping_leave_tracked_files(quiet: Repo) -> None:
