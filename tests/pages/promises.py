@@ -32,6 +32,7 @@ GOALS = {
     "lying_packs.kinds": 200,
     "policies.cases": 300,
     "power_cuts.cases": 250,
+    "projects.cases": 1_000,
     "python_programs.cases": 2_500,
     "remedies.cases": 20_000,
     "removals.cases": 1_000,

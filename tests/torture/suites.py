@@ -20,6 +20,7 @@ from tests.torture.programs import (
     python_programs,
     typescript_programs,
 )
+from tests.torture.projects import projects
 from tests.torture.remedies import remedies
 from tests.torture.removals import removals
 from tests.torture.renames import renames
@@ -41,6 +42,7 @@ SUITES: dict[str, Suite] = {
     "ordinary_programs": ordinary_programs,
     "policies": policies,
     "power_cuts": power_cuts,
+    "projects": projects,
     "python_programs": python_programs,
     "remedies": remedies,
     "removals": removals,
@@ -66,6 +68,7 @@ SHARES = {
     "ordinary_programs": 1,
     "policies": 2,
     "power_cuts": 2,
+    "projects": 4,
     "python_programs": 1,
     "remedies": 4,
     "removals": 2,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import StoreError
+from gitindex.freshness.envelope import OverlaidPaths
 from gitindex.store.checksums import Half
 from tests.e2e.refresh.test_faults import STRACE
 from tests.gits import GitUnavailable
@@ -26,6 +27,7 @@ from tests.torture.mutants import ROOT
 from tests.torture.oracle import Oracle, answers
 from tests.torture.policies import policies
 from tests.torture.power import cuts_of_a_lying_disk, power_cuts
+from tests.torture.projects import Project, check, projects
 from tests.torture.remedies import HALVES, NAMES, ask, put_back, remedies
 from tests.torture.remedies import Subject as DamagedSubject
 from tests.torture.removals import removals
@@ -132,6 +134,30 @@ def test_without_the_names_of_the_halves_an_old_one_answers_wrong(
 @pytest.mark.promise("I-34", "I-37", "I-43", cases=8, suite="policies")
 def test_policies(tmp_path: Path) -> None:
     policies(Clock(cases=8), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.promise("I-01", "I-43", "P-1", "P-3", cases=12, suite="projects")
+def test_projects(tmp_path: Path) -> None:
+    projects(Clock(cases=12), random.Random(SEED), tmp_path)
+
+
+@pytest.mark.control("I-43")
+def test_a_word_that_is_left_out_and_not_counted_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(
+        Repo(tmp_path / "repo"), random.Random(SEED), Path(os.__file__).parent / "json"
+    )
+    check(project, None, Clock(cases=1))
+    monkeypatch.setattr("gitindex.view.overlay.choose_overlaid", _nothing)
+    for path in project.repo.path.rglob("*.py"):
+        path.write_text("def never_indexed():\n    return 1\n")
+    with pytest.raises(AssertionError, match=r"on disk|misses|gone"):
+        check(project, None, Clock(cases=1))
+
+
+def _nothing(_root: str, _head: object) -> OverlaidPaths:
+    return OverlaidPaths([], [], 0)
 
 
 @needs_strace
