@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from gitindex.base.atomic_file import read_start
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text, utf16_length
+from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import Layer
 from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.frames import WorkRequest
 from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.languages.facts import FactsKey, Symbol, decode_facts
-from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES
+from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES, VALUES
 from gitindex.languages.table import extractor_id, language_of
 from gitindex.query.near_names import (
     INSIDE,
@@ -39,6 +40,8 @@ ALL = 1 << 40
 
 MAX_SCANNED = 200
 """Files with the name that are parsed for one answer without an index: some seconds."""
+_BELOW = {*VALUES, "field", "property", "enumerator", "prototype", "constructor"}
+"""Kinds that are listed after the types and functions of their name."""
 MAX_NEAR = 200
 """Similar names whose definitions are looked up."""
 _COLUMNS = (
@@ -256,7 +259,8 @@ def _find_names(
     conditions.append(f"n.text IN ({','.join('?' * len(names))})")
     rows = view.rows(_SELECT_NAMED.format(where=" AND ".join(conditions)), *values, *names, "", -1)
     definitions = [_placed(row) for row in rows]
-    return sorted(definitions, key=lambda p: (place[p.symbol.name], *_rank(p, "")))[:limit]
+    ordered = sorted(definitions, key=lambda p: (place[p.symbol.name], *_rank(p, p.symbol.name)))
+    return ordered[:limit]
 
 
 def _find(
@@ -387,13 +391,18 @@ def _matches(placed: PlacedSymbol, query: SymbolQuery) -> bool:
 
 def _rank(
     placed: PlacedSymbol, name: str, code_first: bool = True
-) -> tuple[bool, bool, bool, bytes, int, int]:
-    """Return the sort key of a definition; in an outline of one file, data keeps its place."""
+) -> tuple[bool | int | bytes, ...]:
+    """Return the sort key of a definition; in an outline of one file, data keeps its place.
+
+    Of one name: code of the project before its tests and examples, types and functions before values.
+    """
     symbol = placed.symbol
     named = bool(name)
     return (
         named and symbol.name != name,
         code_first and symbol.kind in DATA_KINDS,
+        named and code_first and any(file_kinds(os.fsdecode(placed.path))),
+        named and code_first and symbol.kind in _BELOW,
         named and not symbol.exported,
         placed.path,
         symbol.start_line,

@@ -40,6 +40,7 @@ NEAR = 3
 _COMMENT = compile_later(
     rb"\s*(//|#(?!\s*(include|define|if|ifdef|ifndef|else|endif|pragma|undef|!))|/\*|\*|--|;|%|@\w)"
 )
+_GUARD = compile_later(rb"\s*#\s*define\s+\w+\s*\Z")
 _IMPORT = compile_later(
     rb"\s*(import\b|from\s+\S+\s+import\b|use\s|using\s|#\s*include|require\b|package\s|export\s.*\bfrom\b"
     rb"|(const|let|var)\s.*\brequire\()"
@@ -89,6 +90,13 @@ class FileLines:
 
     def is_import(self, line: int) -> bool:
         return _IMPORT.match(self.text, self.starts[line]) is not None
+
+    def has(self, named: NamedDefinition) -> bool:
+        """Return whether a definition is in the text; a macro that is nothing only guards a header."""
+        if named.kind != "macro" or named.line >= self.count:
+            return named.start_line < self.count
+        at = named.line
+        return _GUARD.match(self.text, self.starts[at], self.starts[at + 1]) is None
 
     def is_blank(self, line: int) -> bool:
         return not self.text[self.starts[line] : self.starts[line + 1]].strip()
@@ -167,6 +175,7 @@ class PassageRanker:
 
     def __init__(self, terms: Sequence[ChunkTerm], matcher: DefinitionMatcher) -> None:
         self._terms = [(term.needle, term.weight) for term in terms]
+        self._runs = {n for n, term in enumerate(terms) if b" " in term.needle}
         self._matcher = matcher
         self._lines: dict[bytes, FileLines] = {}
 
@@ -177,7 +186,7 @@ class PassageRanker:
         """
         lines = self._read(data)
         listed = file.listed if file else []
-        chosen = [n for n, d in enumerate(listed) if d.start_line < lines.count]
+        chosen = [n for n, d in enumerate(listed) if lines.has(d)]
         chosen.sort(key=lambda n: (listed[n].start_line, -listed[n].end_line))
         ordered = [listed[n] for n in chosen]
         parts = _Parts(lines, ordered)
@@ -224,8 +233,14 @@ class PassageRanker:
 
     def _bm25(self, counts: dict[int, int], size: int) -> float:
         least = K1 * (1 - B + B * size / USUAL)
-        terms = self._terms
-        return sum([terms[n][1] * (1 + K1) * c / (c + least) for n, c in counts.items()], 0.0)
+        terms, runs = self._terms, self._runs  # a whole message is as telling in a long function
+        return sum(
+            [
+                terms[n][1] * (1 + K1) * c / (c + (K1 if n in runs else least))
+                for n, c in counts.items()
+            ],
+            0.0,
+        )
 
     def best_lines(self, data: bytes, part: Passage, most: int) -> tuple[int, int]:
         """Return the first and last of those `most` lines of a part that have most of the query."""

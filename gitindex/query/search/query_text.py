@@ -68,6 +68,10 @@ _VAGUE = frozenset(_VAGUE_WORDS.split())
 """Words about a change or about the asking: they tell little about the file."""
 _FILTER = compile_later(r'(?<!\S)(-?path|lang|kind|must|exclude|in):(?:"([^"]+)"|(\S+))(?!\S)')
 _PHRASE = compile_later(r'(?<!\S)"([^"]*)"(?!\S)')
+_VALUE = compile_later(r"""(?<!\w)(['"`])[^'"`\n]*\1(?!\w)|\(?#?\b\d+\b|:\s|\.\s""")
+"""What stands between the fixed parts of a message: values, and the place it came from."""
+FIXED = 3
+"""Words of such a part."""
 _SEPARATOR = compile_later(r"::|->|[.#\\]")
 """Separators of qualified names, in any language."""
 _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.split()} | {
@@ -134,6 +138,7 @@ class Query(NamedTuple):
     dotted: str = ""  # the same as a qualified name, if it is one: `Foo::bar` → `foo.bar`
     must_hold: bool = False  # every result must contain the phrases
     unused: int = 0  # words over the limit, which are not searched
+    runs: tuple[str, ...] = ()  # parts that a message may have word for word, in lower case
 
     @property
     def terms(self) -> list[str]:
@@ -165,7 +170,15 @@ def parse_query(text: str, flags: Filters = Filters()) -> Query:  # noqa: B008 -
         _dotted(plain),
         bool(phrases) and len(beside) <= MAX_BESIDE,
         max(0, len(words) - MAX_WORDS),
+        _runs(rest),
     )
+
+
+def _runs(text: str) -> tuple[str, ...]:
+    """Return the parts of a text between values that are long enough to be a message's own words."""
+    parts = _VALUE.sub("\n", text).lower().split("\n")
+    stripped = (" ".join(part.split()).strip(".,;()[]- ") for part in parts)
+    return tuple(dict.fromkeys(p for p in stripped if len(words_of(p)) >= FIXED))[:MAX_PHRASES]
 
 
 def read_filters(flags: Mapping[str, Iterable[str]]) -> Filters:

@@ -25,6 +25,8 @@ PART_BOOST = 0.4
 FORM_BOOST = 0.4
 VAGUE = 0.3
 """Weight of a word such as `fix` or `handling` beside others."""
+RUN = 2.0
+"""Weight of the query's own words in a row, relative to the sum of these words."""
 OWN_NAME = 0.15
 """Weight of the repository's own name relative to other words: nearly every file is about it."""
 
@@ -57,7 +59,7 @@ class Features(NamedTuple):
     phrase: float = 0.0  # words that are adjacent in the query and in a definition's name
     qualified: float = 0.0  # the query is the qualified name of a definition
     named: float = 0.0  # the query is exactly the name of a definition
-    quoted: float = 0.0  # share of the quoted phrases that it contains
+    quoted: float = 0.0  # share of the quoted phrases, or of the fixed parts of a message, in it
 
 
 RELATIVE = ("text", "subjects", "chunk")
@@ -144,6 +146,9 @@ class Rarity:
                 weight = factor * term.weight
                 if term.needle not in terms or terms[term.needle].weight < weight:
                     terms[term.needle] = term._replace(weight=weight)
+        for run in query.runs:  # words that follow each other as in the query count once more
+            weight = sum(terms[n].weight for n in terms if n in run.encode())
+            terms[run.encode()] = ChunkTerm(run.encode(), RUN * weight, False)
         return list(terms.values())[:MAX_TERMS]
 
     def _idf(self, holders: int) -> float:

@@ -183,6 +183,10 @@ class FileSearch:
             return shown
         return [self._around(row, self._line(query, row, decode_text(row.text.data)))]
 
+    def meant(self, row: Ranked) -> list[NamedDefinition]:
+        """Return the definitions of a file that the query, a name and nothing else, is the name of."""
+        return [] if _is_other(row) else [d.named for d in row.definitions if d.exact >= DEFINED]
+
     def passages(self, row: Ranked) -> list[Passage]:
         """Return the definitions of a file and the code outside of them, best first."""
         return self.ranker(row).ranked(row.text.data, self._file(row))
@@ -201,12 +205,12 @@ class FileSearch:
 
     def _line(self, query: Query, row: Ranked, text: str, part: Passage | None = None) -> int:
         """Return the line to show: of the name that matches, of the phrase, or the best one."""
+        for phrase in (*query.phrases, *query.runs) if row.features.quoted else ():
+            line = phrase_line(text, phrase)
+            if line is not None and (part is None or part.first <= line <= part.last):
+                return line
         if part and part.named and part.is_called:
             return part.named.line
-        for phrase in query.phrases:
-            line = phrase_line(text, phrase)
-            if line is not None:
-                return line
         if part and part.named:
             return self.ranker(row).best_lines(row.text.data, part, 1)[0]
         return self.ranker(row).best_line(row.text.data)
@@ -315,11 +319,13 @@ class RankingPass:
         return Ranked(candidate, features, row.score, best, text, row.query)
 
     def _quoted(self, data: bytes) -> float:
-        phrases = self._query.phrases
-        if not phrases:
-            return 0.0
-        text = decode_text(data)
-        return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
+        """Return the share of the quoted phrases that a text has; else of the query's fixed parts."""
+        phrases, runs = self._query.phrases, self._query.runs
+        if phrases:
+            text = decode_text(data)
+            return sum(holds_phrases(text, [phrase]) for phrase in phrases) / len(phrases)
+        lowered = data.lower() if runs else b""
+        return sum(run.encode() in lowered for run in runs) / len(runs) if runs else 0.0
 
     def _first(self, candidates: list[Candidate]) -> list[Ranked]:
         """Return the candidates with the features that index and path give, best first."""

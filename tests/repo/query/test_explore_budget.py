@@ -8,6 +8,7 @@ import pytest
 
 from gitindex.query.explore import BOUND_FILES as FILES
 from gitindex.query.explore import USES, explore
+from gitindex.query.search.search import search
 from gitindex.questions.explore import budget_of, text
 from gitindex.questions.ink import Ink
 from gitindex.view.tree import open_tree
@@ -124,3 +125,78 @@ def test_a_heading_that_is_no_name_is_shown_and_not_followed(repo: Repo) -> None
         answer = explore(view, "parcel courier fixed April", budget_of(2_000, 0, Ink()))
     assert [place["path"] for place in answer["places"]] == ["CHANGELOG.md"]
     assert "callers" not in answer["places"][0]
+
+
+MESSAGES = """
+def unrelated_command_names(command):
+    return command
+
+
+def refuse(name, parent):
+{filler}
+    raise ValueError(f"unknown command given: {{name}} for {{parent}}")
+{filler}
+
+
+class Command:
+    # A command has a name.
+    commands = ["command"]
+"""
+
+
+@pytest.fixture
+def messages(repo: Repo) -> Repo:
+    filler = "\n".join(f"    step_{number} = {number}" for number in range(60))
+    repo.write("app/commands.py", MESSAGES.format(filler=filler))
+    repo.write("app/command.py", "class CommandGiven:\n    command = unknown = given = 'command'\n")
+    repo.commit()
+    repo.index()
+    return repo
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "unknown command given",
+        "ValueError: unknown command given: 'foo' for 'bar'",
+        'Error: unknown command given: "foo" for "bar"',
+    ],
+)
+def test_a_pasted_message_leads_to_its_line(messages: Repo, pasted: str) -> None:
+    with open_tree(messages.worktree, str(messages.path)) as view:
+        first = search(view, pasted, 3)["results"][0]
+    assert first["path"] == "app/commands.py", first
+    assert first["name"] == "refuse"
+    assert "unknown command given" in first["snippet"].split("\n")[0]
+    answer, _ = _asked(messages, pasted, (500, 0), Ink())
+    assert any("unknown command given" in place["code"] for place in answer["places"])
+
+
+def test_a_bare_name_shows_its_definition_first(repo: Repo) -> None:
+    """In a long header too, where many files say the name more often."""
+    fields = "\n".join(f"    int field_{number};" for number in range(400))
+    repo.write(
+        "src/server.h",
+        f"#ifndef SERVER_H\n#define SERVER_H\nstruct client {{\n{fields}\n}};\n#endif\n",
+    )
+    for number in range(4):
+        body = f"void client{number}(struct client *client) {{ client->field_{number}++; }}\n"
+        repo.write(f"src/client_{number}.c", 10 * body)
+    repo.write("src/server.c", "struct client *client;\n")
+    repo.commit()
+    repo.index()
+    answer, _ = _asked(repo, "client", (1_000, 0), Ink())
+    place = answer["places"][0]
+    assert (place["path"], place["startLine"], place["kind"]) == ("src/server.h", 3, "struct")
+    assert "field_20;" in place["code"], "the head of the definition, not a window inside"
+
+
+def test_the_guard_of_a_header_is_no_place(repo: Repo) -> None:
+    repo.write(
+        "sds.h", "#ifndef SDS_H\n#define SDS_H\n\ntypedef char *sds;\nint sds_len(sds s);\n#endif\n"
+    )
+    repo.commit()
+    repo.index()
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        first = search(view, "sds.h", 1)["results"][0]
+    assert first["name"] == "sds"

@@ -125,3 +125,17 @@ def test_any_text_is_a_query(text: str) -> None:
     assert len(query.words) <= MAX_WORDS
     assert all(word.terms for word in query.words)
     query.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("open session", ()),
+        ("ValueError: no such table: 'users'", ("no such table",)),
+        ('can\'t save in background: fork: "x"', ("can't save in background",)),
+        ("expected 3 bytes but 4 came (see #12)", ()),
+        ("is not a valid size. See 'fd --help'.", ("is not a valid size",)),
+    ],
+)
+def test_the_parts_of_a_message_between_its_values(text: str, runs: tuple[str, ...]) -> None:
+    assert parse_query(text).runs == runs
