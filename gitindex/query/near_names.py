@@ -109,7 +109,10 @@ def _rank(
     inside = lowered in low
     if (inside or words != [lowered]) and _starts_sub_words(words, name):
         return SUB_WORDS
-    if inside:
+    joined = low.replace("_", "")
+    if joined.startswith(lowered):  # `sendf` of send_file
+        return PREFIX
+    if inside or lowered in joined:
         return INSIDE
     return LETTERS if len(lowered) > 2 and _dense(letters, low, len(lowered)) else None
 

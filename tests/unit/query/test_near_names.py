@@ -27,6 +27,8 @@ from gitindex.query.near_names import (
         ("context", "RequestContext", SUB_WORDS),
         ("quest", "RequestContext", INSIDE),
         ("rqst", "request", LETTERS),
+        ("sendf", "send_file", PREFIX),
+        ("filema", "get_send_file_max_age", INSIDE),
         ("xyz", "RequestContext", None),
         ("abc", "a_very_long_b_name_c", None),
     ],
