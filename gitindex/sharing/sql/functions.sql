@@ -521,10 +521,11 @@ BEGIN
     IF coalesce(array_length(p, 1), 0) NOT BETWEEN 1 AND 4 OR few = '{}' THEN
         RETURN;
     END IF;
-    docs := ARRAY(SELECT min(d.id) FROM gi_text x JOIN gi_doc d ON d.text_id = x.id
-        WHERE x.content ~* p[1] AND x.content ~* coalesce(p[2], p[1])
-          AND x.content ~* coalesce(p[3], p[1]) AND x.content ~* coalesce(p[4], p[1])
-          AND gi_seen(d.id, few, mine) GROUP BY x.id LIMIT count);
+    -- One condition per pattern, and no grouping: the first texts that fit end the search.
+    EXECUTE format('SELECT ARRAY(SELECT s.id FROM gi_text x CROSS JOIN LATERAL (SELECT d.id FROM gi_doc d'
+        ' WHERE d.text_id = x.id AND gi_seen(d.id, $2, $3) ORDER BY d.id LIMIT 1) s WHERE %s LIMIT $4)',
+        (SELECT string_agg(format('x.content ~* $1[%s]', n), ' AND ') FROM generate_series(1, array_length(p, 1)) n))
+        INTO docs USING p, few, mine, count;
     RETURN QUERY SELECT r.name, t.ref, m.commit, t.path, m.writer::text, m.completed_at, x.content
         FROM gi_places(docs, few, count) t JOIN gi_doc d ON d.id = t.doc_id JOIN gi_text x ON x.id = d.text_id
         JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
