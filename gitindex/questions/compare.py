@@ -48,7 +48,8 @@ def ask(here: Here, params: Params) -> Answer:
 
 
 def _symbol_rows(change: TreeChange) -> list[Row]:
-    """Return the definitions that differ; one that is gone and has come back elsewhere is renamed."""
+    """Return the definitions that differ, code first; one that came back elsewhere is renamed."""
+    from gitindex.languages.syntax.kinds import DATA_KINDS
     from gitindex.query.impact.change import Difference
 
     gone, new = (
@@ -73,7 +74,7 @@ def _symbol_rows(change: TreeChange) -> list[Row]:
         was = before.get(definition) if difference is Difference.ADDED else None
         name = f"{safe_text(was.path)}#{was.qualified}" if was else ""
         rows.append(row | ({"change": "renamed", "before": name} if was else {}))
-    return rows
+    return sorted(rows, key=lambda row: row["kind"] in DATA_KINDS)
 
 
 def _by_text(finder: Finder, definitions: list[Definition]) -> dict[tuple[str, str], Definition]:

@@ -57,6 +57,11 @@ MORE_PAGES = {
     "missing": "/file/nope.py",
     "claims": "/claims?claims=no_callers(helper)",
     "radar": "/radar",
+    "a line": "/file/lib/util.py#L1",
+    "a definition's history": "/history/lib/util.py?symbol=helper",
+    "since": "/since/app.py%23main?callee=helper",
+    "text": "/time?base=v1&at=HEAD",
+    "radar pairs": "/radar?branch=v1",
 }
 AXE = ("axe-core@4.10.3",)
 
