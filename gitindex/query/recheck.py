@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, try_git
-from gitindex.query.names.project import WrittenImports, words_of_file
+from gitindex.query.names.project import MAIN, WrittenImports, words_of_file
 from gitindex.view.footprint import ReadFootprint, text_hashes
 from gitindex.view.tree import TreeView
 
@@ -49,7 +49,9 @@ class Change(NamedTuple):
 
     words: frozenset[int]
     lines: frozenset[int]
-    importers: frozenset[str]  # where the path is new or gone: files whose imports may mean it
+    importers: Mapping[
+        str, frozenset[int] | None
+    ]  # that may mean a new path, or say words and meant one
     resolves: bool  # it says how imports are resolved, or what is indexed
     unread: bool  # a version of it cannot be read
 
@@ -122,7 +124,10 @@ class Rechecker:
         if path in footprint.edits and footprint.edits[path][1]:
             return True
         words = change.words if footprint.exact else change.lines
-        return footprint.says(words) or any(map(footprint.has, change.importers))
+        return footprint.says(words) or any(
+            footprint.has(other) and (said is None or footprint.says(said))
+            for other, said in change.importers.items()
+        )
 
     def _change(self, path: str, what: TreeDifference) -> Change:
         key = (path, what)
@@ -135,12 +140,21 @@ class Rechecker:
         lines = [set(text.splitlines()) if text else set[bytes]() for text in texts]
         differing = b"\n".join(lines[0] ^ lines[1])
         words = frozenset[int]().union(*(text_hashes(text) for text in texts if text))
-        importers: frozenset[str] = frozenset()
-        if not all(what):
-            importers = frozenset(self._written.files_with(words_of_file(path)))
+        importers = {} if all(what) else self._importers(path, bool(what.then))
         name = path.rpartition("/")[2]
         resolves = name in _SETTINGS or is_policy_file(os.fsencode(path))
         return Change(words, text_hashes(differing), importers, resolves, None in texts)
+
+    def _importers(self, path: str, gone: bool) -> dict[str, frozenset[int] | None]:
+        """Return the files whose imports may mean a new path; of a deleted one with all of their words.
+
+        A deleted file through which a name was followed was read; else only who says the name lost it.
+        """
+        found = self._written.files_with(words_of_file(path))
+        if not gone or os.path.basename(path).partition(".")[0] in MAIN:
+            return dict.fromkeys(found)
+        texts = self._view.read(map(os.fsencode, found))
+        return {os.fsdecode(raw): text_hashes(data) for raw, data in texts.items()}
 
     def _text(self, path: str, oid: str) -> bytes | None:
         """Return the text of one version; None if it cannot be had."""

@@ -23,7 +23,10 @@ MAX_LISTED = 20
 MAX_WORDS = 120  # in a list; more are a filter: a receipt stays below 1 kB
 MAX_EDITS = 20  # that a receipt names
 BLOOM_BITS = 3_000  # at 300 words about one other word in 85 is taken for one of them
+VERSION = 2
+"""Of how words are hashed: a receipt of another one cannot be compared."""
 _PART = compile_later(r"\w+")
+_ESCAPE = compile_later(r"\\u+(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})")
 
 
 class Footprint:
@@ -63,14 +66,27 @@ class Footprint:
         return result
 
 
-def word_hashes(word: str) -> list[int]:
-    """Return the hashes of the parts of a name; other spellings that compilers equate have the same."""
-    plain = word.casefold()
-    if not plain.isascii():
-        from unicodedata import normalize  # lazily: most names have no need of it
+def plain(text: str) -> str:
+    """Return a name as compilers read it: its escapes resolved, as NFKC."""
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda m: _character(m.group(1) or m.group(2)), text)
+    if text.isascii():
+        return text
+    from unicodedata import normalize  # lazily: most names have no need of it
 
-        plain = normalize("NFKC", word).casefold()
-    return [crc32(part.encode("utf-8", "surrogatepass")) for part in _PART.findall(plain)]
+    return normalize("NFKC", text)
+
+
+def _character(digits: str) -> str:
+    number = int(digits, 16)
+    return chr(number) if number <= 0x10FFFF else ""
+
+
+def word_hashes(text: str) -> list[int]:
+    """Return the hashes of the words of a text; other spellings that compilers equate have the same."""
+    read = plain(text)
+    parts = _PART.findall(read) if read == text else [*_PART.findall(read), *_PART.findall(text)]
+    return [crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
 
 
 def text_hashes(data: bytes) -> frozenset[int]:

@@ -23,6 +23,7 @@ from gitindex.store import mapping
 from gitindex.store.checksums import CheckLevel, database_damage
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.mapping import Published
+from gitindex.view.footprint import VERSION as FOOTPRINT
 
 if TYPE_CHECKING:
     from gitindex.git.status_cache import Probe
@@ -117,8 +118,8 @@ def verdict(served: Snapshot) -> Verdict:
 
 
 def fingerprint_digest(text: str) -> str:
-    """Return a short digest of a fingerprint."""
-    return sha256(text.encode()).hexdigest()[:16]
+    """Return a short digest of a fingerprint and of the form of footprints."""
+    return sha256(f"{text} {FOOTPRINT}".encode()).hexdigest()[:16]
 
 
 def _refuse_damage(seen: Observation) -> None:

@@ -21,6 +21,7 @@ from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.model import Definition, FileNames, LiveFile, Text, place_of
 from gitindex.store.name_rows import find_places, split_places
 from gitindex.store.scopes import unpack_scopes
+from gitindex.view.footprint import plain
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
 if TYPE_CHECKING:
@@ -110,7 +111,6 @@ MAX_NAME = 200
 MANY = 40
 """Names of a tree after which all that are spelled otherwise are listed: that takes as long."""
 
-_ESCAPE = compile_later(r"\\u+(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})")
 _LAST = "\U0010ffff"
 _BETWEEN = (
     "WITH bounds(a, b) AS (VALUES {values})"
@@ -119,18 +119,6 @@ _BETWEEN = (
 _ODD = (
     "SELECT text FROM {names} WHERE length(CAST(text AS BLOB))<>length(text) OR instr(text, '\\')"
 )
-
-
-def plain(text: str) -> str:
-    """Return a name as compilers read it."""
-    if "\\" in text:
-        text = _ESCAPE.sub(lambda m: _character(m.group(1) or m.group(2)), text)
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
-
-def _character(digits: str) -> str:
-    number = int(digits, 16)
-    return chr(number) if number <= ord(_LAST) else ""
 
 
 class Spellings:

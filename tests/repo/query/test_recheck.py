@@ -55,6 +55,35 @@ def test_only_what_matters_changes_an_answer(code: Repo) -> None:
     assert verdicts(code, *answers) == ["still true"] * 5
 
 
+def test_another_name_in_other_case_does_not_matter(code: Repo) -> None:
+    refs = code.answer("refs", "helper")
+    code.write("lib/other.py", "class Helper:\n    VALUE = 1\n")
+    assert verdicts(code, refs) == ["still true"]
+    code.write("lib/other.ts", "l\\u006fnely(); h\\u{65}lper()\n")
+    assert verdicts(code, refs) == ["changed"], "as compilers read it"
+
+
+def test_a_deleted_file_matters_to_those_who_say_the_name(repo: Repo) -> None:
+    repo.index_files(
+        {
+            "lib/a.py": "def fast():\n    return 1\n",
+            "lib/b.py": "def slow():\n    return 2\n",
+            "use.py": "from lib import a, b\n\n\ndef use():\n    return a.fast()\n",
+            "more.py": "from lib import b\n\n\ndef more():\n    return b.slow()\n",
+        }
+    )
+    fast, slow = repo.answer("refs", "fast"), repo.answer("refs", "slow")
+    (repo.path / "lib/b.py").unlink()
+    assert verdicts(repo, fast, slow) == ["changed", "changed"]
+    repo.git("checkout", "-q", ".")
+    repo.write("use.py", "from lib import a\n\n\ndef use():\n    return a.fast()\n")
+    repo.commit()
+    repo.index()
+    fast = repo.answer("refs", "fast")
+    (repo.path / "lib/b.py").unlink()
+    assert verdicts(repo, fast, slow) == ["still true", "changed"]
+
+
 def test_an_answer_stays_true_over_commits_and_edits_that_are_committed(code: Repo) -> None:
     code.write("lib/other.py", "VALUE = 3\n")
     refs = code.answer("refs", "helper")
