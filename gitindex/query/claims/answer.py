@@ -67,6 +67,7 @@ _AROUND = compile_later(r"\s*([(),:=\[\]{}<>|*&;-])\s*")
 _RECEIVER = compile_later(r"^\((?:self|cls|&self|&mut self)(?:,|(?=\)))")
 _SEGMENTS = compile_later(r"[/:\\.]+")
 _SUFFIX = compile_later(r"\.(?:h|hh|hpp|js|cjs|mjs|jsx|ts|tsx|json|css|py|go|rs|java)$")
+_OVERLOADING = frozenset({"java", "kotlin", "scala", "csharp", "cpp", "swift"})
 _SPELLS_IMPORTS = frozenset({"python", "go", "java", "rust", "javascript", "typescript", "tsx"})
 
 Row = dict[str, Any]
@@ -208,7 +209,22 @@ def _each(tree: ClaimTree, name: str, judge: Callable[[Definition], ClaimVerdict
         some = tuple(map(definition_row, found[:3]))
         why = f"{safe_text(name)} is {len(found)} symbols: name one"
         return ClaimVerdict(UNVERIFIABLE, why, some)
-    return combined(name, [(one, judge(one)) for one in found])
+    return combined(name, [(one, _told_apart(tree, one, found, judge(one))) for one in found])
+
+
+def _told_apart(
+    tree: ClaimTree, one: Definition, found: list[Definition], verdict: ClaimVerdict
+) -> ClaimVerdict:
+    """Return a verdict on one of several overloads: a call that exists may be of another one."""
+    source = tree.finder.project.source(one.path)
+    if not verdict.found or source is None or source.language not in _OVERLOADING:
+        return verdict
+    named = (d for d in source.named(one.name) if d.qualified == one.qualified)
+    others = [d for d in named if d.line != one.line and d not in found]
+    if not others:
+        return verdict
+    why = f"its calls are not told from those of line {others[0].line + 1}; {verdict.why}"
+    return verdict._replace(verdict=UNVERIFIABLE, why=why)
 
 
 def _no_callers(tree: ClaimTree, definition: Definition) -> ClaimVerdict:
@@ -350,7 +366,7 @@ def _found(verdict: str, why: str, rows: list[Row], answer: Row) -> ClaimVerdict
     """Return a verdict by places that exist: only a name that is bound again makes them doubtful."""
     made = _verdict(verdict, why, rows, answer)
     kept = tuple(one for one in made.assumes if one["assumption"] == Assumption.REBINDING)
-    return made._replace(assumes=kept)
+    return made._replace(assumes=kept, found=True)
 
 
 def _all(answer: Row) -> str:

@@ -39,6 +39,7 @@ class ClaimVerdict(NamedTuple):
     why: str
     evidence: tuple[dict[str, Any], ...] = ()
     assumes: tuple[dict[str, Any], ...] = ()
+    found: bool = False  # decided by places that exist
 
 
 class UnknownName(GitIndexError):

@@ -299,10 +299,14 @@ class Binder:
             sure = found.sure and not scopes.partial and len(found.definitions) == 1
             fields = self._fields(struct, place.name)
             return defined(fields, sure) if fields else None
-        return self._bound_value(source, place, at)
+        return self._bound_value(source, place, at, bool(found.definitions))
 
-    def _bound_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
-        """Return what a key means as a value; None if nothing binds it."""
+    def _bound_value(
+        self, source: FileNames, place: Occurrence, at: int, known: bool
+    ) -> Meaning | None:
+        """Return what a key means as a value; None if nothing binds it, or it may be a foreign field."""
+        if not known and place.name[:1].isupper():
+            return None
         value = self._bare(source, place, at)
         return value._replace(bare=True, sure=False) if value.state in _BOUND_STATES else None
 

@@ -163,6 +163,23 @@ def test_a_name_of_several_symbols_is_decided_where_they_agree(repo: Repo) -> No
     assert row["verdict"] == "confirmed"
 
 
+def test_calls_of_an_overload_are_not_told_from_those_of_another(repo: Repo) -> None:
+    text = (
+        "class A {\n  int f(int a) { return a; }\n  int f(String a) { return 1; }\n"
+        "  int g() { return f(1); }\n  int lone(int a) { return 2; }\n"
+        "  int lone(long a) { return 3; }\n}\n"
+    )
+    repo.index_files({"A.java": text})
+    found = rows(repo, "no_callers(A.java:3)", "calls(A.g, A.java:3)", "no_callers(f)")
+    assert {claim: row["verdict"] for claim, row in found.items()} == {
+        "no_callers(A.java:3)": "unverifiable",
+        "calls(A.g, A.java:3)": "unverifiable",
+        "no_callers(f)": "refuted",
+    }
+    assert "not told from those of line 2" in found["no_callers(A.java:3)"]["why"]
+    assert rows(repo, "no_callers(A.java:6)")["no_callers(A.java:6)"]["verdict"] == "confirmed"
+
+
 def test_a_broken_assumption_is_said_and_decides_when_strict(repo: Repo) -> None:
     repo.index_files({"a.py": "def one():\n    pass\n\n\nexec(input())\n"})
     [row] = rows(repo, "unused(one)").values()

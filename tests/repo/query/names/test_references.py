@@ -868,3 +868,21 @@ def test_a_key_of_a_literal_with_a_declared_type_is_a_field(repo: Repo) -> None:
     )
     assert places(repo, "Size.wide") == {("b.ts", 3, "import")}
     assert places(repo, "Other.wide") == {("b.ts", 4, "import")}
+
+
+def test_a_key_of_a_foreign_struct_of_go_is_no_function(repo: Repo) -> None:
+    """`&sync.Pool{New: …}`: the tree does not have the type; its exported keys are fields."""
+    use = 'package z\n\nimport "sync"\n\nvar pool = &sync.Pool{New: nil}\nvar all = map[any]int{New: 1}\n'
+    repo.index_files(
+        {
+            "go.mod": "module x.y/z\n",
+            "m.go": "package z\n\nfunc New() any { return 1 }\n",
+            "u.go": use,
+        }
+    )
+    answer = repo.answer("refs", "m.go:3:6")
+    assert [row["line"] for row in answer["references"]] == [6]
+    assert [row["line"] for row in answer["possible"]] == [5]
+    repo.write("m.go", "package z\n\nfunc Make() any { return 1 }\n")
+    dangling = repo.answer("impact", "--dangling")["dangling"]
+    assert [row["line"] for row in dangling] == [6]

@@ -14,6 +14,7 @@ import pytest
 
 from gitindex.query.names import project
 from gitindex.query.references import ReferenceQuery, find_references
+from gitindex.view.footprint import plain
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
@@ -91,4 +92,4 @@ def test_python_means_what_is_taken_for_it(respelled: Repo) -> None:
     ],
 )
 def test_plain_is_what_compilers_read(text: str, meant: str) -> None:
-    assert project.plain(text) == meant
+    assert plain(text) == meant
