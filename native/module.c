@@ -1,7 +1,7 @@
 /* gitindex._compiled: the hot loops of a first index and of a server, as fast as C. Python has the same ones. */
 #include "table.h"
 
-enum { FORMAT = 14 }; /* raised with every change of what a function takes or returns */
+enum { FORMAT = 15 }; /* raised with every change of what a function takes or returns */
 
 static PyMethodDef methods[] = {
     {"terms_of_text", terms_of_text, METH_VARARGS, "terms_of_text(text, expand) -> bytes"},
@@ -11,9 +11,6 @@ static PyMethodDef methods[] = {
      "sweep_ranges(data, groups, attached, read_name) -> (ranges, named)"},
     {"score_chunks", score_chunks, METH_VARARGS,
      "score_chunks(text, terms, step) -> best"},
-    {"odd_entries", odd_entries, METH_VARARGS,
-     "odd_entries(data, at, count, id_bytes, known) -> (offsets, end)"},
-    {"entry_list", entry_list, METH_VARARGS, "entry_list(data, at, count, id_bytes) -> contents of each"},
     {NULL, NULL, 0, NULL},
 };
 

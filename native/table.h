@@ -49,6 +49,6 @@ int buffer_reserve(Buffer *buffer, size_t more);
 int buffer_add(Buffer *buffer, const char *bytes, size_t length);
 
 typedef PyObject *Function(PyObject *module, PyObject *args); /* of the module */
-Function terms_of_text, group_names, sweep_ranges, score_chunks, odd_entries, entry_list;
+Function terms_of_text, group_names, sweep_ranges, score_chunks;
 
 #endif

@@ -9,7 +9,7 @@ from gitindex.base.light_types import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-FORMAT = 14
+FORMAT = 15
 """What the functions take and return; a library built from other sources is not used."""
 VARIABLE = "GITINDEX_PURE"
 """Set in the environment: everything runs in Python."""

@@ -34,10 +34,18 @@ from gitindex.git.interface import Entry, Head, object_id
 from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
 
 READ_BYTES = 1 << 18
+"""Of one read: four times what a pipe holds."""
+MAX_BLOB_BYTES = 1 << 29
+"""Git streams larger ones, for ever where a loose object lies about its size; we read none above 64 MB."""
+MAX_TREE_BYTES = 64 << 20
+"""A folder larger than this is treated as a bomb: a million names of 40 bytes fit."""
+_ID_BYTES = {"sha1": 20, "sha256": 32}
+_TREE_LINE = compile_later(rb"tree ([0-9a-f]+)\n")
+_COMMAND = ("cat-file", "--batch-command")
 
 
 class ObjectInfo(NamedTuple):
-    """What git reports about one object."""
+    """What git reports about one object; no data where only its size was the question."""
 
     oid: str
     kind: str
@@ -46,33 +54,23 @@ class ObjectInfo(NamedTuple):
 
 
 class Batch:
-    """Queries one child process, started on first use and restarted once if it died.
+    """Queries one `git cat-file` child, started on first use and restarted once if it died."""
 
-    `sized`: answers have `<id> <kind> <size>`, else just `<id>`; `contents`: the bytes follow.
-    """
-
-    def __init__(
-        self,
-        argv: list[str],
-        env: dict[str, str],
-        timeout: float,
-        *,
-        sized: bool = True,
-        contents: bool = False,
-    ) -> None:
+    def __init__(self, argv: list[str], env: dict[str, str], timeout: float) -> None:
         self._argv, self._env, self._timeout = argv, env, timeout
-        self._sized, self._contents = sized, contents
         self._child: _BatchProcess | None = None
 
-    def ask(self, names: Sequence[str], limit: int | None = None) -> list[ObjectInfo | None]:
-        """Return one answer per name, None if missing; refuses objects beyond `limit` bytes.
+    def ask(
+        self, command: str, names: Sequence[str], limit: int = MAX_BLOB_BYTES
+    ) -> list[ObjectInfo | None]:
+        """Return one answer per name, None if missing; no contents beyond `limit` bytes: ObjectMissing.
 
-        The names must fit into a pipe.
+        `command`: `info` or `contents`. The names must fit into a pipe.
         """
         with contextlib.suppress(_Ended):
-            return self._ask(names, limit)
+            return self._ask(command, names, limit)
         try:
-            return self._ask(names, limit)
+            return self._ask(command, names, limit)
         except _Ended as ended:
             raise ended.explain(names) from None
 
@@ -82,29 +80,29 @@ class Batch:
         if child is not None:
             child.end()
 
-    def _ask(self, names: Sequence[str], limit: int | None) -> list[ObjectInfo | None]:
+    def _ask(self, command: str, names: Sequence[str], limit: int) -> list[ObjectInfo | None]:
         if self._child is None:
             self._child = _BatchProcess(self._argv, self._env)
         child = self._child
         try:
             child.deadline = time.monotonic() + self._timeout
-            child.send("".join(f"{name}\n" for name in names).encode())
-            return [self._answer(child, limit) for _ in names]
+            child.send("".join(f"{command} {name}\n" for name in names).encode())
+            return [_answer(child, limit if command == "contents" else -1) for _ in names]
         except BaseException:
             self.close()  # the rest of an answer may be in the pipe: never read it as the next one
             raise
 
-    def _answer(self, child: _BatchProcess, limit: int | None) -> ObjectInfo | None:
-        words = child.line().decode("ascii", "replace").split(" ")
-        if not self._sized:
-            return ObjectInfo(words[0], "", 0, b"") if len(words) == 1 else None
-        if len(words) != 3:
-            return None
-        size = int(words[2])
-        if limit is not None and size > limit:
-            raise GitIndexError(f"object {words[0]} is too big: {size} bytes")
-        data = child.take(size + 1)[:size] if self._contents else b""
-        return ObjectInfo(words[0], words[1], size, data)
+
+def _answer(child: _BatchProcess, limit: int) -> ObjectInfo | None:
+    """Read one answer; bytes follow it only where there is a limit for them."""
+    words = child.line().decode("ascii", "replace").split(" ")
+    if len(words) != 3:
+        return None
+    size = int(words[2])
+    if size > limit >= 0:
+        raise ObjectMissing(f"object {words[0]} is too big: {size} bytes")
+    data = child.take(size + 1)[:size] if limit >= 0 else b""
+    return ObjectInfo(words[0], words[1], size, data)
 
 
 class _Ended(Exception):
@@ -128,17 +126,19 @@ class _BatchProcess:
     def __init__(self, argv: list[str], env: dict[str, str]) -> None:
         self.deadline = 0.0
         self._buffer = bytearray()
-        child_in, self._in = os.pipe()
-        self._out, child_out = os.pipe()
+        ends: list[int] = []  # its input, ours; ours, its output
         try:
-            self._pid = spawn(argv, env, child_in, child_out, None)
+            ends += os.pipe()
+            ends += os.pipe()
+            self._pid = spawn(argv, env, ends[0], ends[3], None)
         except OSError as error:
-            os.close(self._in)
-            os.close(self._out)
-            raise GitIndexError(f"cannot run git: {error.strerror}") from error
+            for fd in ends[1:3]:
+                os.close(fd)
+            raise GitIndexError(f"cannot run git: {error.strerror}", "try again") from error
         finally:
-            os.close(child_in)
-            os.close(child_out)
+            for fd in ends[::3]:
+                os.close(fd)
+        self._in, self._out = ends[1:3]
         self._poller = select.poll()
         self._poller.register(self._out, select.POLLIN)
 
@@ -184,15 +184,8 @@ class _BatchProcess:
         return os.waitstatus_to_exitcode(status)
 
 
-MAX_TREE_BYTES = 64 << 20
-"""A folder larger than this is treated as a bomb."""
-
-_ID_BYTES = {"sha1": 20, "sha256": 32}
-_TREE_LINE = compile_later(rb"tree ([0-9a-f]+)\n")
-
-
 class GitCommandRepository:
-    """One worktree read by long-lived `git cat-file` children that start on first use."""
+    """One worktree read by two long-lived `git cat-file` children that start on first use."""
 
     def __init__(self, worktree: Worktree, timeout: float = TIMEOUT_S) -> None:
         self._root = worktree.root
@@ -201,15 +194,13 @@ class GitCommandRepository:
         self._empty: str | None = None
         env = clean_env(worktree.root)
         view = view_env(worktree, 2 * self._id_bytes)
-        reader = [git_program(env), "-C", "/", *HARDENING, "cat-file"]
-        names = git_argv(worktree.root, ("cat-file", "--batch-check=%(objectname)"), env)
-        self._names = Batch(names, env, timeout, sized=False)
-        self._sizes = Batch([*reader, "--batch-check"], view, timeout)
-        self._contents = Batch([*reader, "--batch"], view, timeout, contents=True)
+        reader = [git_program(env), "-C", "/", *HARDENING, *_COMMAND]
+        self._names = Batch(git_argv(worktree.root, _COMMAND, env), env, timeout)
+        self._objects = Batch(reader, view, timeout)
 
     def head(self) -> Head:
         for _ in range(2):  # the first commit may be made, or references moved, meanwhile
-            (commit,) = self._names.ask(["HEAD^{commit}"])
+            (commit,) = self._names.ask("info", ["HEAD^{commit}"])
             if commit is not None:
                 return Head(commit.oid, self._tree_of(commit.oid))
             named = try_git(self._root, "rev-parse", "--verify", "--quiet", "HEAD")
@@ -227,14 +218,14 @@ class GitCommandRepository:
         return compare_trees(self._list, old, new)
 
     def size(self, oid: str) -> int:
-        return self._ask(self._sizes, oid).size
+        return self._ask("info", oid).size
 
     def read(self, oid: str) -> bytes:
-        return _verified(oid, self._ask(self._contents, oid)).data
+        return _verified(oid, self._ask("contents", oid)).data
 
     def close(self) -> None:
-        for batch in (self._names, self._sizes, self._contents):
-            batch.close()
+        self._names.close()
+        self._objects.close()
 
     def _unborn(self) -> Head:
         """Return HEAD without a commit; raises if HEAD is a broken reference."""
@@ -252,9 +243,9 @@ class GitCommandRepository:
             raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
         return line[1].decode()
 
-    def _ask(self, batch: Batch, oid: str) -> ObjectInfo:
+    def _ask(self, command: str, oid: str) -> ObjectInfo:
         self._check(oid)
-        (info,) = batch.ask([oid])
+        (info,) = self._objects.ask(command, [oid])
         if info is None:
             raise ObjectMissing(f"object {oid} is not in this repository")
         return info
@@ -264,7 +255,7 @@ class GitCommandRepository:
         for oid in names:
             self._check(oid)
         listings = {}
-        answers = self._contents.ask(names, limit=MAX_TREE_BYTES)
+        answers = self._objects.ask("contents", names, limit=MAX_TREE_BYTES)
         for oid, info in zip(names, answers, strict=True):
             if info is None:
                 raise ObjectMissing(f"tree {oid} is not in this repository")

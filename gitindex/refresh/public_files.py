@@ -30,7 +30,7 @@ from gitindex.freshness.status_file import (
     utc_now,
 )
 from gitindex.git.command import try_git
-from gitindex.git.index_file import surely_lacks
+from gitindex.git.index_file import spells_out
 from gitindex.git.shadow_index import identity_from, identity_of, index_of
 
 LITTER_SECONDS = 60.0
@@ -84,8 +84,8 @@ def is_tracked(worktree: Worktree) -> bool:
     if now is not None and _lacking.get(index) == now:
         return False
     with contextlib.suppress(OSError), open(index, "rb", 0) as file:
-        read = identity_from(os.fstat(file.fileno()))
-        if surely_lacks(file.read(), LLMC.encode()) and not _may_be_split(worktree):
+        read, data = identity_from(os.fstat(file.fileno())), file.read()
+        if spells_out(data) and LLMC.encode() not in data and not _may_be_split(worktree):
             _lacking[index] = read
             return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)

@@ -23,7 +23,7 @@ LINES = {
     "extract": 1748,
     "filestate": 1694,
     "freshness": 1358,
-    "git": 3954,
+    "git": 3880,
     "install": 1833,
     "languages": 8306,
     "lsp": 545,

@@ -504,7 +504,7 @@ def test_children_are_clean_hold_nothing_and_end_with_close(
         assert repository.read(entry.oid) == b"A = 0\n"
         assert repository.size(entry.oid) == 6
         started = set(children_of(os.getpid())) - before
-        assert len(started) == 3
+        assert len(started) == 2
         for pid in started:
             environ = Path(f"/proc/{pid}/environ").read_bytes()
             assert b"poison" not in environ
@@ -537,7 +537,7 @@ def test_a_killed_child_is_replaced_and_a_stopped_one_is_not_waited_for(
         assert repository.head().commit is not None
         assert repository.read(entry.oid) == b"A = 0\n"
         assert repository.size(entry.oid) == 6
-        stopped = (repository._names, repository._contents)
+        stopped = (repository._names, repository._objects)
         for batch in stopped:
             monkeypatch.setattr(batch, "_timeout", 3.0)
         for pid in ours():
@@ -568,7 +568,7 @@ def test_children_end_when_their_owner_is_killed(repo: Repo) -> None:
     with owner.stdout as said:
         assert said.readline() == b"ready\n"
         pids = children_of(owner.pid)
-        assert len(pids) == 3
+        assert len(pids) == 2
         owner.kill()
         owner.wait(TIMEOUT)
     wait_for(lambda: not any(_is_cat_file(pid) for pid in pids))

@@ -1,4 +1,4 @@
-"""Entries of git's index: the compiled loops and those in Python say the same, of damaged ones too."""
+"""Git's index, whole or damaged: its readers say the same of it, or refuse it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from typing import Any
 
 import pytest
 
-from gitindex.base import compiled
-from gitindex.git import index_file
 from gitindex.git.index_file import (
     Unreadable,
-    _contents,
-    contents_of,
+    changes_between,
     digest_of,
-    list_of,
-    odd_entries,
+    entries_beyond,
+    entry_spans,
+    find_unchecked,
+    paths_of,
 )
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(compiled.LIBRARY, "odd_entries"),
-    reason="installed without a C compiler, or earlier",
-)
 HEAD = 12
 
 
@@ -55,41 +50,35 @@ def _spoilt(pick: random.Random, data: bytes, kind: int) -> bytes:
 def _outcome(work: Callable[..., Any], *args: object) -> Any:
     try:
         return work(*args)
-    except (ValueError, IndexError, struct.error, Unreadable):
+    except Unreadable:
         return "refused"
 
 
 @pytest.mark.parametrize("id_bytes", [20, 32])
-def test_compiled_and_python_loops_agree(id_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same entries, contents and digests, or the same refusal."""
-    library = compiled.LIBRARY
-    assert library is not None
+def test_readers_agree_or_refuse(id_bytes: int) -> None:
     pick = random.Random(id_bytes)
     for number in range(300):
         whole = _index(pick, pick.choice((0, 1, 3, 40)), id_bytes)
         data = _spoilt(pick, whole, number % 3)
-        count = int.from_bytes(data[8:12])
-        pairs = [data[at + 36 : at + 40 + id_bytes] for at in range(HEAD, len(data), 8)]
+        spoilt = [
+            _outcome(digest_of, data, id_bytes),
+            _outcome(find_unchecked, data, id_bytes),
+            _outcome(changes_between, whole, data, id_bytes, 9),
+            _outcome(entries_beyond, data, id_bytes, frozenset()),
+        ]
+        if number % 3:
+            continue
+        assert "refused" not in spoilt
+        assert spoilt[2] == []
+        spans = list(entry_spans(data, id_bytes))
+        pairs = [data[at + 36 : at + 40 + id_bytes] for at, _ in spans]
+        paths = paths_of(data, id_bytes).files
+        assert len(paths) == len(spans)
+        hidden = {one.path for one in spoilt[1] if one.covered}
+        assert {one.path for one in spoilt[3]} == set(paths) - hidden
         known = frozenset(pick.sample(pairs, len(pairs) // 2))
-        for held in (None, known):
-            ours = _outcome(library.odd_entries, data, HEAD, count, id_bytes, held)
-            assert ours == _outcome(odd_entries, data, count, id_bytes, held)
-        told = []
-        for large in (0, 1 << 60):
-            monkeypatch.setattr(index_file, "LARGE", large)
-            told.append(_outcome(digest_of, data, id_bytes))
-        assert told[0] == told[1]
-        assert _contents(whole, id_bytes) == contents_of(whole, id_bytes)
-        listed = _outcome(library.entry_list, data, HEAD, count, id_bytes)
-        assert listed == _outcome(list_of, data, id_bytes)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [(b"x", -1, 1, 20, None), (b"x", 0, 1, 7, None), (b"x", 0, 1, 20, {b"x"}), (b"x", 0, 1, 20)],
-)
-def test_bad_arguments_are_refused(arguments: tuple[object, ...]) -> None:
-    """Nothing but a place, a length of ids and a frozen set is taken."""
-    assert compiled.LIBRARY is not None
-    with pytest.raises((TypeError, ValueError)):
-        compiled.LIBRARY.odd_entries(*arguments)
+        left = [one for one in spoilt[3] if one.key[36:] not in known]
+        assert entries_beyond(data, id_bytes, known) == left
+        times = [struct.unpack_from(">I4xI", data, at) for at, _ in spans]
+        odd = {path for path, (a, b) in zip(paths, times, strict=True) if a != b}
+        assert {one.path for one in spoilt[1]} == hidden | odd
