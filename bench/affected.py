@@ -24,7 +24,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.reach import AffectedTest, affected_tests
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 _READ = """

@@ -19,7 +19,7 @@ from bench.affected import _READ, Bench, Compared, _told
 from gitindex.base.path_kind import is_test
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.reach import AffectedTest, affected_tests
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -18,7 +18,7 @@ from typing import Any
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.surface import find_surface
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 NOT_JUDGED = (

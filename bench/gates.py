@@ -21,7 +21,7 @@ from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import Dangling, find_dangling
 from gitindex.query.impact.merge import check_merge, open_sides
 from gitindex.query.names.model import Definition
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 

@@ -21,7 +21,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.query.names.memory import Memory
 from gitindex.query.recheck import parse_receipts, recheck
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import NOW, TreeView, open_tree
 
 EDITS = int(os.environ.get("RECHECK_EDITS", "40"))

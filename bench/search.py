@@ -23,7 +23,7 @@ from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.query.grep.engines import find_ripgrep
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.search import search
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import open_tree
 
 QUERIES = (

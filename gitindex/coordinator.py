@@ -27,7 +27,7 @@ from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader
 from gitindex.store.lexical import trim_memory
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView
 
 Answer = dict[str, Any]

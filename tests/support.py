@@ -17,7 +17,7 @@ from zlib import crc32
 from gitindex.base.vocabulary import IndexState
 from gitindex.base.worktree import Worktree, worktree_at
 from gitindex.extract import policy
-from gitindex.extract.plan import read_present
+from gitindex.extract.policy import read_present
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import Verdict, judge
 from gitindex.git.backend import open_repository

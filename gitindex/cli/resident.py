@@ -51,8 +51,7 @@ def _changes_start(name: str) -> bool:
 
 
 def _is_off(worktree: Worktree) -> bool:
-    from gitindex.git.command import clean_env, git_program, try_git
-    from gitindex.git.config_files import may_be_anywhere
+    from gitindex.git.command import clean_env, git_program, may_be_anywhere, try_git
 
     if not may_be_anywhere(b"resident", worktree, git_program(clean_env())):
         return False

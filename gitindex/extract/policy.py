@@ -1,15 +1,21 @@
-"""The one ignore policy: which files of a tracked tree are indexed, and why others are not."""
+"""The one ignore policy: what a path of a tree becomes, or why it is skipped. Names of secrets come first.
+
+The refresher, the overlay and `verify` all use this module. `verify` is independent because it
+reads every object again from git, not because it has its own rules.
+"""
 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 
+from gitindex.base.errors import ObjectMissing
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
-from gitindex.extract.policy_secrets import is_secret
-from gitindex.git.interface import GITLINK, LINK, TREE, Entry
+from gitindex.git.interface import GITLINK, LINK, TREE, Entry, Repository
 from gitindex.git.wildmatch import (
     MAX_PATTERNS,
     Rule,
@@ -18,6 +24,144 @@ from gitindex.git.wildmatch import (
     parse_ignore,
     rule_matches,
 )
+from gitindex.languages.facts import FactsKey
+from gitindex.languages.table import extractor_id, language_of, needs_head
+
+_NAMES = (
+    # environments
+    *(".env*", "*.env", "env.prod*", "env.local", "env.staging", "env.dev", "env.development"),
+    # private keys, stores of keys and of passwords
+    *(
+        "*.pem",
+        "*.key",
+        "*.p8",
+        "*.p12",
+        "*.pfx",
+        "*.pkcs12",
+        "*.ppk",
+        "*.asc",
+        "*.gpg",
+        "*.keytab",
+    ),
+    *(
+        "*.jks",
+        "*.bks",
+        "*.keystore",
+        "*.kdb",
+        "*.kdbx",
+        "*.psafe3",
+        "*.agilekeychain",
+        "*.keychain",
+    ),
+    *("*.kwallet", "*.bek", "*.fve", "*.tpm", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519", "*_key"),
+    *("*.private_key", "secring.*", "keystore.properties", "key.properties", "signing.properties"),
+    # credentials of services and of programs
+    *("credentials", "credentials.json", "credentials.xml", "credentials.yml", "credentials.yaml"),
+    *("credentials.toml", "credentials.yml.enc", "credentials.tfrc.json", ".credentials"),
+    *(
+        "service-account*.json",
+        "service_account*.json",
+        "client_secret*.json",
+        "google-services.json",
+    ),
+    *(
+        "kubeconfig",
+        "*.kubeconfig",
+        ".dockercfg",
+        ".dockerconfigjson",
+        ".boto",
+        ".s3cfg",
+        ".tugboat",
+    ),
+    *(".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc"),
+    *(".htpasswd", "htpasswd", "proftpdpasswd", ".git-credentials", ".vault-token", ".vault_pass*"),
+    *(".muttrc", ".msmtprc", ".fetchmailrc", ".pgpass.*", "sftp-config.json", ".ftpconfig"),
+    *(
+        ".remote-sync.json",
+        "filezilla.xml",
+        "recentservers.xml",
+        "sitemanager.xml",
+        "robomongo.json",
+    ),
+    *("dbeaver-data-sources.xml", "otr.private_key", "ventrilo_srv.ini", "wp-config.php"),
+    *("localsettings.php", "local.settings.json", "*.publishsettings", "*.pubxml.user", "*.cscfg"),
+    *("*.tfstate", "*.tfstate.backup", "*.tfvars", "*.tfvars.json", "*.ovpn", "*.tblk", "*.rdp"),
+    # what says so itself
+    *("secret*.json", "secret*.yml", "secret*.yaml", "secret*.toml", "secret*.properties"),
+    *("secret*.xml", "secret*.ini", "secret*.conf", "secret*.txt", "*[-_.]secret*.json"),
+    *("*[-_.]secret*.yml", "*[-_.]secret*.yaml", "*[-_.]secret*.toml", "*[-_.]secret*.properties"),
+    *("token.txt", "tokens.txt", "token.json", "tokens.json", "password.txt", "passwords.txt"),
+    *(
+        ".bash_history",
+        ".zsh_history",
+        ".sh_history",
+        ".history",
+        ".mysql_history",
+        ".psql_history",
+    ),
+    *(
+        ".irb_history",
+        ".python_history",
+        ".node_repl_history",
+        ".rediscli_history",
+        ".sqlite_history",
+    ),
+)
+_SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
+_PATHS = (
+    *(".kube/config", ".docker/config.json", ".aws/config", ".config/hub", ".config/gh/hosts.yml"),
+    *("doctl/config.yaml", ".idea/webservers.xml", ".idea/datasources.xml", ".vscode/sftp.json"),
+    *(
+        ".purple/accounts.xml",
+        ".irssi/config",
+        ".recon-ng/keys.db",
+        ".cargo/credentials",
+        "etc/shadow",
+    ),
+    *(".m2/settings.xml", ".m2/settings-security.xml", ".chef/knife.rb", ".composer/auth.json"),
+)
+"""Ends of paths: the name alone would be that of any file."""
+_FOLDERS = (".ssh", ".gnupg", ".password-store")
+"""Folders of which every file counts."""
+_STARTS = ("id_", *(n.partition("*")[0] for n in _NAMES if n[0] != "*"))
+_ENDS = tuple(name[1:] for name in _NAMES if name[0] == "*" and "[" not in name)
+_LAST_NAMES = frozenset(path.rpartition("/")[2].encode() for path in _PATHS)
+
+
+def is_secret(path: bytes) -> bool:
+    """Does the path look like a key or a credential? The content of such a file is never read."""
+    folder, _, name = path.rpartition(b"/")
+    return _is_secret_name(name) or (bool(folder) and _is_secret_place(folder, name))
+
+
+@lru_cache(maxsize=4_096)
+def _is_secret_name(name: bytes) -> bool:
+    """Most names neither begin nor end like a secret: for them the pattern, which is dear, is not made."""
+    text = name.decode("utf-8", "replace")
+    low = text.lower()
+    if text.isascii() and not (low.startswith(_STARTS) or low.endswith(_ENDS) or "secret" in low):
+        return False
+    return secret_names().match(text) is not None
+
+
+def _is_secret_place(folder: bytes, name: bytes) -> bool:
+    low = name.lower()
+    if low in _LAST_NAMES:
+        tail = f"/{folder.decode('utf-8', 'replace').lower()}/{low.decode()}"
+        if tail.endswith(tuple(f"/{path}" for path in _PATHS)):
+            return True
+    if b"." not in folder:
+        return False
+    return any(part in _FOLDERS for part in folder.decode("utf-8", "replace").lower().split("/"))
+
+
+@cache
+def secret_names() -> re.Pattern[str]:
+    """Return the pattern of all names that look like a secret."""
+    from fnmatch import translate
+
+    return re.compile("|".join((*map(translate, _NAMES), _SSH_KEY)), re.IGNORECASE)
+
 
 MAX_PARSE_BYTES = 1 << 20
 MAX_TEXT_BYTES = 4 << 20
@@ -159,3 +303,72 @@ def _read_word(word: bytes) -> tuple[SkipReason, bool] | None:
     if reason is None:
         return None
     return reason, not word.startswith((b"-", b"!")) and value.lower() not in (b"false", b"0")
+
+
+Read = Callable[[str], bytes | None]
+"""Returns a blob's bytes by id; None if it is too large. ObjectMissing: git does not have it."""
+
+
+NO_KEY = FactsKey("", "")
+
+
+class PlannedBlob(NamedTuple):
+    """One path of a tree with its skip reason, or its language and facts key."""
+
+    entry: Entry
+    skip: SkipReason | None
+    language: str = ""  # empty for a path that is skipped unread
+    key: FactsKey = NO_KEY  # the same
+
+
+def classify(entry: Entry, policy: Policy, read: Read) -> PlannedBlob:
+    """Return what a path becomes. Calls `read` only if the language depends on the content."""
+    reason = policy.skip_path(entry)
+    if reason is not None:
+        return PlannedBlob(entry, reason)
+    try:
+        start = read(entry.oid) if needs_head(entry.path) else b""
+    except ObjectMissing:
+        return PlannedBlob(entry, SkipReason.MISSING_BLOB)
+    language = language_of(entry.path, (start or b"")[:BINARY_PROBE])
+    return PlannedBlob(entry, None, language, FactsKey(entry.oid, extractor_id(language)))
+
+
+def classify_file(entry: Entry, policy: Policy, data: bytes) -> PlannedBlob:
+    """Return what a file on disk becomes, given its bytes."""
+    planned = classify(entry, policy, lambda _: data)
+    return planned._replace(skip=planned.skip or skip_content(data))
+
+
+def needs_content(entry: Entry, policy: Policy) -> bool:
+    """Will `classify` read this path? For callers that read many blobs at once."""
+    return needs_head(entry.path) and policy.skip_path(entry) is None
+
+
+def reader_of(repository: Repository) -> Read:
+    """Return a `Read` over a repository's objects."""
+
+    def read(oid: str) -> bytes | None:
+        return repository.read(oid) if repository.size(oid) <= MAX_PROBED_BYTES else None
+
+    return read
+
+
+def read_present(repository: Repository, oids: Iterable[str]) -> dict[str, bytes]:
+    """Return the bytes of some blobs; those that git does not have are left out."""
+    found: dict[str, bytes] = {}
+    for oid in oids:
+        try:
+            found[oid] = repository.read(oid)
+        except ObjectMissing:
+            continue  # a partial clone
+    return found
+
+
+def is_present(repository: Repository, oid: str) -> bool:
+    """Does git have this blob locally? In a partial clone it may be missing."""
+    try:
+        repository.size(oid)
+    except ObjectMissing:
+        return False
+    return True

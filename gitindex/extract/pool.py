@@ -14,12 +14,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from gitindex.base.errors import GitIndexError
+from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.system import cpu_of
+from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.extract.frames import (
     CRASHED,
     SHORT,
@@ -27,11 +28,13 @@ from gitindex.extract.frames import (
     Reply,
     WorkRequest,
     pack,
+    plain_facts,
     quarantined,
     unpack,
 )
+from gitindex.extract.policy import BINARY_PROBE, Read, skip_content
 from gitindex.git.command import clean_env
-from gitindex.languages.facts import FactsKey
+from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -383,3 +386,58 @@ def _close_quietly(stream: IO[bytes]) -> None:
         stream.close()
     except OSError:
         return  # a broken pipe to a dead child
+
+
+class ExtractedBlob(NamedTuple):
+    """The facts and terms of one blob; without bytes and terms if its content is skipped."""
+
+    key: FactsKey
+    facts: BlobFacts
+    data: bytes = b""
+    body: str = ""
+    names: str = ""
+
+    @property
+    def is_searched(self) -> bool:
+        """Is the blob in the lexical index?"""
+        return self.facts.status is not FactsStatus.SKIPPED
+
+
+def extract_blobs(
+    blobs: Iterable[tuple[FactsKey, str]],
+    read: Read,
+    extractor: Extractor,
+    absent: Callable[[str], object] = lambda _: None,
+    question: bytes = b"",
+) -> Iterator[ExtractedBlob]:
+    """Yield facts and terms of blobs, each parsed as its language, in the order the workers finish.
+
+    The workers parse submitted blobs while the caller uses the results. `absent` is called with the
+    ids that git does not have; `question` can be that for facts without scopes.
+    """
+    with extractor.stream() as workers:
+        for key, language in blobs:
+            try:
+                data = read(key.oid)
+            except ObjectMissing:
+                absent(key.oid)
+                continue
+            reason = SkipReason.OVERSIZE if data is None else skip_content(data)
+            request = WorkRequest(language, data or b"", question)
+            if reason is not None:
+                facts = plain_facts(request, FactsStatus.SKIPPED, reason)
+                if reason is SkipReason.BINARY and b"\0" in request.data[:BINARY_PROBE]:
+                    facts = facts._replace(lines=0)  # binary for git too: no answer reads it
+                yield ExtractedBlob(key, facts)
+                continue
+            for task, reply in workers.submit(Task(key, request)):
+                yield _extracted(task, reply)
+        for task, reply in workers.finish():
+            yield _extracted(task, reply)
+
+
+def _extracted(task: Task, reply: Reply) -> ExtractedBlob:
+    facts = decode_facts(reply.payload)
+    if facts is None:
+        facts = plain_facts(task.request, FactsStatus.QUARANTINED, "broken reply")
+    return ExtractedBlob(task.key, facts, task.request.data, reply.body, reply.names)

@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 from gitindex.base.errors import Exit
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.fingerprint import SCHEMA_VERSION
-from gitindex.freshness.gate import (
+from gitindex.freshness.marker import SCHEMA_VERSION, CompletionMarker
+from gitindex.freshness.observation import Observation
+from gitindex.freshness.status_file import StatusRecord, read_pack_note, status_fields
+from gitindex.freshness.verdict import (
     GateInput,
+    Verdict,
     add_probe_hint,
     decide_gate,
     gating_envelope,
     indexing_fields,
 )
-from gitindex.freshness.marker import CompletionMarker
-from gitindex.freshness.observation import Observation
-from gitindex.freshness.status_file import StatusRecord, read_pack_note, status_fields
-from gitindex.freshness.verdict import Verdict
 from gitindex.git.settings import is_enabled
 
 if TYPE_CHECKING:

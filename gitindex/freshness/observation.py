@@ -10,9 +10,14 @@ from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.runner_lock import is_held
 from gitindex.base.vocabulary import BuildKind, EditScope, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree, canonical_root, worktree_at
-from gitindex.freshness.fingerprint import runtime_version
-from gitindex.freshness.marker import CompletionProof, read_marker
-from gitindex.freshness.stamp import identify_store, is_stamped, parse_stamp
+from gitindex.freshness.marker import (
+    CompletionProof,
+    identify_store,
+    is_stamped,
+    parse_stamp,
+    read_marker,
+    runtime_version,
+)
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe
 from gitindex.store.checksums import damage_of_store
@@ -20,8 +25,7 @@ from gitindex.store.checksums import damage_of_store
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitindex.freshness.marker import CompletionMarker
-    from gitindex.freshness.stamp import Stamp, StoreIdentity
+    from gitindex.freshness.marker import CompletionMarker, Stamp, StoreIdentity
     from gitindex.git.status_cache import Probe
 
 ATTEMPTS = 5

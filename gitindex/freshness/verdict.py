@@ -1,12 +1,24 @@
-"""The one answer to "is this index current?": a pure function of one observation."""
+"""Is this index current, and may it be served? Pure functions of one observation; only they decide."""
 
 from __future__ import annotations
 
 from gitindex.base.errors import Exit
 from gitindex.base.escape import counted
-from gitindex.base.light_types import NamedTuple
-from gitindex.base.vocabulary import FreshnessState, IndexState, ProofOutcome, ProofReason
-from gitindex.freshness.observation import DAMAGED, Failure, Observation
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.vocabulary import (
+    BuildKind,
+    FreshnessState,
+    GateStatus,
+    IndexState,
+    NonOkReason,
+    ProofOutcome,
+    ProofReason,
+)
+from gitindex.freshness.marker import CompletionProof, is_newer
+from gitindex.freshness.observation import DAMAGED, Failure, Observation, Progress
+
+if TYPE_CHECKING:
+    from typing import Any
 
 UNKNOWN = "unknown"
 NEVER = "not indexed"
@@ -98,3 +110,118 @@ def _gated(why: str) -> Verdict:
 
 def _error(why: str) -> Verdict:
     return Verdict(IndexState.ERROR, FreshnessState.STALE, Exit.ERROR, why)
+
+
+_REASONS = {
+    GateStatus.REQUIRES_REINDEX: NonOkReason.REQUIRES_REINDEX,
+    GateStatus.NOT_READY: NonOkReason.INDEXING,
+    GateStatus.NOT_INDEXED: NonOkReason.NOT_INDEXED,
+}
+RETRY_MS = 500  # a hint to callers: most refreshes end within it
+STALE_CREATE = (
+    "Local snapshot claims indexed, but completion proof is missing/invalid; "
+    "treating as not_indexed for create."
+)
+
+
+class GateInput(NamedTuple):
+    """What the gate looks at."""
+
+    searchable: bool  # the store says that a generation is published
+    proof: CompletionProof
+    progress: Progress | None  # of a live job
+    strict: bool = False
+
+
+def decide_gate(seen: GateInput) -> GateStatus | None:
+    """None: serve. Otherwise requires_reindex > not_ready > not_indexed.
+
+    A rebuild towards the running version ends `requires_reindex` by itself, so the answer is
+    `not_ready` and no agent asks for yet another reindex. A job of another version does not end it.
+    """
+    if seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH:
+        ends = seen.progress is not None and seen.progress.is_towards_us
+        return GateStatus.NOT_READY if ends else GateStatus.REQUIRES_REINDEX
+    served = seen.searchable and seen.proof.outcome is not ProofOutcome.STALE_LOCAL
+    if seen.progress is not None:
+        rebuild = seen.progress.kind is not BuildKind.REFRESH
+        if seen.strict or rebuild or not served:
+            return GateStatus.NOT_READY
+    return None if served else GateStatus.NOT_INDEXED
+
+
+def gating_envelope(status: GateStatus, seen: GateInput, path: str, root: str) -> dict[str, Any]:
+    """The whole answer of a closed gate."""
+    envelope: dict[str, Any] = {
+        "status": str(status),
+        "reason": str(_REASONS[status]),
+        "message": _message(status, seen),
+        "path": path,
+        "codebaseRoot": root,
+        "hints": {"status": _action("status", root)},
+    }
+    hints = envelope["hints"]
+    if status is GateStatus.NOT_READY:
+        envelope["indexing"] = indexing_fields(seen.progress)
+        envelope["retryAfterMs"] = RETRY_MS
+    elif status is GateStatus.REQUIRES_REINDEX:
+        hints["reindex"] = _action("reindex", root)
+    elif not is_newer(seen.proof):  # there the remedy is an upgrade, which the message says
+        hints["create"] = _action("create", root)
+        _add_stale_local(hints, seen, root)
+    add_probe_hint(envelope, seen.proof)
+    return envelope
+
+
+def indexing_fields(progress: Progress | None) -> dict[str, Any]:
+    """The `indexing` object: each field may be null."""
+    return {
+        "progressPct": progress.progress_pct if progress else None,
+        "lastUpdated": progress.last_updated if progress else None,
+        "phase": progress.phase if progress else None,
+    }
+
+
+def add_debug_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
+    """Add the proof that a build needs, for debugging an incomplete one."""
+    present = proof.marker is not None
+    hint = {"completionProof": "marker_doc", "markerPresent": present}
+    envelope["hints"]["debugIndexing"] = hint
+
+
+def add_probe_hint(envelope: dict[str, Any], proof: CompletionProof) -> None:
+    """Disclose a probe that failed; it changes nothing else about the answer."""
+    if proof.outcome is ProofOutcome.PROBE_FAILED:
+        hints = envelope.setdefault("hints", {})
+        hints["debugProofCheck"] = {"ok": False, "reason": "probe_failed"}
+
+
+def _add_stale_local(hints: dict[str, Any], seen: GateInput, root: str) -> None:
+    if _claims_an_index(seen) and seen.proof.outcome is ProofOutcome.STALE_LOCAL:
+        hints["staleLocal"] = {
+            "completionProof": str(seen.proof.reason),
+            "recommendedAction": _action("create", root),
+        }
+
+
+def _claims_an_index(seen: GateInput) -> bool:
+    """Does a published store, or a marker that outlived it, say that there is an index?"""
+    return seen.searchable or seen.proof.marker is not None
+
+
+def _action(action: str, root: str) -> dict[str, Any]:
+    return {"tool": "manage_index", "args": {"action": action, "path": root}}
+
+
+def _message(status: GateStatus, seen: GateInput) -> str:
+    if status is GateStatus.NOT_READY:
+        if seen.searchable and seen.proof.outcome is ProofOutcome.VALID:
+            return "A job runs on the index; its proven generation is served when it has ended."
+        return "The index is being built and has no proven generation to serve yet."
+    if status is GateStatus.REQUIRES_REINDEX:
+        return "The index was made by another version of gitindex or its grammars; reindex it."
+    if seen.proof.message:
+        return f"The index is not proven: {seen.proof.message}."
+    if _claims_an_index(seen):
+        return f"Local index without completion proof ({seen.proof.reason}); create it again."
+    return "This codebase is not indexed."

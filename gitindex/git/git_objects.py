@@ -30,8 +30,15 @@ from gitindex.git.command import (
     try_git,
     view_env,
 )
-from gitindex.git.interface import Entry, Head, object_id
-from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
+from gitindex.git.interface import (
+    NO_TREE,
+    Entry,
+    Head,
+    Listing,
+    compare_trees,
+    object_id,
+    parse_tree,
+)
 
 READ_BYTES = 1 << 18
 """Of one read: four times what a pipe holds."""

@@ -21,8 +21,15 @@ from struct import iter_unpack
 from gitindex.base.atomic_file import add_checksum, read_small, strip_checksum, write_atomic
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import blob_sizes, clean_env, git_program, try_git
-from gitindex.git.config_files import attribute_files, may_be_anywhere, may_mention
+from gitindex.git.command import (
+    attribute_files,
+    blob_sizes,
+    clean_env,
+    git_program,
+    may_be_anywhere,
+    may_mention,
+    try_git,
+)
 from gitindex.git.index_file import (
     ID,
     SECOND,

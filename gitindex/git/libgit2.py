@@ -20,8 +20,7 @@ from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
-from gitindex.git.interface import Entry, Head
-from gitindex.git.trees import NO_TREE, Listing, compare_trees, parse_tree
+from gitindex.git.interface import NO_TREE, Entry, Head, Listing, compare_trees, parse_tree
 
 KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 """Git's own numbers of the kinds."""

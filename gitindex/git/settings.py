@@ -8,8 +8,14 @@ from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import clean_env, git_program, try_git
-from gitindex.git.config_files import may_be_anywhere, own_files, user_files
+from gitindex.git.command import (
+    clean_env,
+    git_program,
+    may_be_anywhere,
+    own_files,
+    try_git,
+    user_files,
+)
 
 
 def is_enabled(worktree: Worktree) -> bool:

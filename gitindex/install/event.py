@@ -11,7 +11,7 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.locations import event_script
 from gitindex.base.system import command_of, name_of, parent_of
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.base.writer_version import is_served
+from gitindex.refresh.public_files import is_served
 
 SHELL = "/bin/sh"
 SOURCE = 'gitindex_event=$1; shift; . "$0"'

@@ -24,7 +24,7 @@ from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.questions.refs import QUESTION as REFS
 from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.questions.table import Question, find_question
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.snapshot import GateClosed
 
 MAX_SYMBOLS = 100

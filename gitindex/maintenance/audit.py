@@ -20,11 +20,10 @@ from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.scope import EMPTY
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, all_late, forget_scopes
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.mapping import Published
-from gitindex.store.scopes import all_late, forget_scopes
 from gitindex.store.subjects import dump_counts
 from gitindex.store.text_index import listed_words
 from gitindex.view.tree import open_tree

@@ -15,10 +15,16 @@ from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import OccurrenceClass, ProofOutcome, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
-from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
-from gitindex.extract.policy import BINARY_PROBE, is_policy_file
+from gitindex.extract.policy import (
+    BINARY_PROBE,
+    PlannedBlob,
+    classify,
+    is_policy_file,
+    read_present,
+    reader_of,
+)
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.fingerprint import parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.marker import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.backend import open_repository
 from gitindex.git.command import empty_tree, tree_of, try_git

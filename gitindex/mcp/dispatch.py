@@ -14,8 +14,8 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.output import refusal, refused
 from gitindex.base.vocabulary import Layer, ProofOutcome
-from gitindex.freshness.gate import add_probe_hint
 from gitindex.freshness.marker import CompletionProof
+from gitindex.freshness.verdict import add_probe_hint
 from gitindex.mcp.arguments import check_arguments
 from gitindex.mcp.server_state import ServerState
 from gitindex.questions.ink import team_lines

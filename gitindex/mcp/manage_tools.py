@@ -11,14 +11,14 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import ManageOutcome
 from gitindex.base.worktree import Worktree, check_owner, find_worktree, worktree_at
-from gitindex.freshness.gate import (
+from gitindex.freshness.observation import prove, read_progress
+from gitindex.freshness.verdict import (
     RETRY_MS,
     GateInput,
     add_probe_hint,
     decide_gate,
     indexing_fields,
 )
-from gitindex.freshness.observation import prove, read_progress
 from gitindex.mcp.dispatch import Answer, Arguments
 from gitindex.mcp.server_state import ServerState
 from gitindex.refresh import lifecycle as manage

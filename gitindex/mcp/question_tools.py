@@ -11,8 +11,8 @@ from typing import Any
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.vocabulary import GateStatus
 from gitindex.base.worktree import normalize_rel_path
-from gitindex.freshness.gate import add_debug_hint
 from gitindex.freshness.observation import prove
+from gitindex.freshness.verdict import add_debug_hint
 from gitindex.mcp import manage_tools as managing
 from gitindex.mcp.arguments import as_argument
 from gitindex.mcp.dispatch import Answer, Arguments, McpTool

@@ -15,14 +15,14 @@ from gitindex.base.runner_lock import is_held
 from gitindex.base.system import lock
 from gitindex.base.vocabulary import GateStatus, ManageOutcome, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree, canonical_root, find_worktree, worktree_at
-from gitindex.freshness.gate import GateInput, gating_envelope, indexing_fields
 from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress
+from gitindex.freshness.verdict import GateInput, gating_envelope, indexing_fields
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
 from gitindex.refresh.lifecycle import ManageResult, Process, new_operation, was_asked_for
 from gitindex.store.lexical import return_memory
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.snapshot import GateClosed
 
 VERSION = 1

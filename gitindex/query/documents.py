@@ -20,8 +20,7 @@ from gitindex.extract.frontmatter import (
     read_fields,
     same_topic,
 )
-from gitindex.extract.policy import skip_content
-from gitindex.extract.policy_secrets import is_secret
+from gitindex.extract.policy import is_secret, skip_content
 from gitindex.extract.terms import decode_text
 from gitindex.git.settings import read_settings
 from gitindex.languages.table import language_of

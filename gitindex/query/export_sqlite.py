@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import Layer
-from gitindex.languages.facts import BlobFacts, Symbol
+from gitindex.languages.facts import BlobFacts, Symbol, Use, unpack_places
 from gitindex.languages.imports import Resolver
-from gitindex.languages.postings import Use, unpack_places
 from gitindex.languages.syntax.details import interface_hash, tokens
 from gitindex.store.other_databases import open_plain
 from gitindex.view.tree import TreeView

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitindex.query.names.memory import Memory
     from gitindex.query.near_names import NameMemory
     from gitindex.query.search.memory import SearchMemory
-    from gitindex.view.overlay_tables import FactsMemory
+    from gitindex.view.overlay import FactsMemory
     from gitindex.view.tree import TreeChoice, TreeView
 
     Report = Callable[[str, float | None], None]

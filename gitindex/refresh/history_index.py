@@ -12,11 +12,9 @@ from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
-from gitindex.extract.extraction import ExtractedBlob, extract_blobs
 from gitindex.extract.frames import WITHOUT_SCOPES
-from gitindex.extract.plan import classify, read_present, reader_of
-from gitindex.extract.policy import Policy
-from gitindex.extract.pool import Extractor
+from gitindex.extract.policy import Policy, classify, read_present, reader_of
+from gitindex.extract.pool import ExtractedBlob, Extractor, extract_blobs
 from gitindex.git.command import run_git
 from gitindex.git.interface import Entry, Repository
 from gitindex.languages.facts import NO_SYMBOL, FactsKey, Use, unpack_places

@@ -16,7 +16,7 @@ from gitindex.base.errors import ObjectMissing
 from gitindex.base.runner_lock import take_lock
 from gitindex.base.worktree import Worktree
 from gitindex.extract.frames import SCOPES, WorkRequest
-from gitindex.extract.plan import is_present, reader_of
+from gitindex.extract.policy import is_present, reader_of
 from gitindex.extract.pool import Extractor, Task
 from gitindex.freshness.status_file import FILE, PackNote, read_pack_note
 from gitindex.git.interface import Repository
@@ -24,11 +24,18 @@ from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.refresh.log import Log
 from gitindex.refresh.session import Session, rebuild_store
 from gitindex.refresh.worktree_writer import Report
+from gitindex.store.blobs import (
+    imported_facts,
+    mark_verified,
+    next_late,
+    put_late,
+    scopes_are_due,
+    signers_of,
+    unverified,
+)
 from gitindex.store.connection import Database
 from gitindex.store.fact_check import Comparison, FactsCheck
-from gitindex.store.imported import imported_facts, mark_verified, signers_of, unverified
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.scopes import next_late, put_late, scopes_are_due
 
 SCOPES_PART = 200
 """Blobs whose scopes are derived before the lock is given up."""

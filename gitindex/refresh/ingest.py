@@ -10,16 +10,14 @@ from types import TracebackType
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.extraction import ExtractedBlob
+from gitindex.extract.pool import ExtractedBlob
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.session import Session
-from gitindex.store.blobs import AddedFacts, BlobTable
+from gitindex.store.blobs import AddedFacts, BlobTable, mark_imported, mark_verified, note_late
 from gitindex.store.checksums import half_of_lexical
 from gitindex.store.entities import put_document
-from gitindex.store.imported import mark_imported, mark_verified
 from gitindex.store.lexical import trim_memory
 from gitindex.store.name_index import DROP_NAME_INDEXES, make_name_indexes
-from gitindex.store.scopes import note_late
 from gitindex.store.text_index import WordListWriter
 
 FEED_BYTES = 1 << 20

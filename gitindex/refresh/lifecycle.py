@@ -14,25 +14,24 @@ from gitindex.base.runner_lock import RunnerLock, is_held
 from gitindex.base.tree_edit import undo_unfinished
 from gitindex.base.vocabulary import BuildKind, EditScope, IndexState, ManageOutcome, ProofOutcome
 from gitindex.base.worktree import INCOMING, STORE_FOLDERS, Worktree, check_owner
-from gitindex.base.writer_version import VERSION
 from gitindex.freshness.envelope import status_envelope
-from gitindex.freshness.fingerprint import parse_fingerprint
-from gitindex.freshness.gate import STALE_CREATE
-from gitindex.freshness.marker import CompletionMarker, is_newer
-from gitindex.freshness.observation import Observation, observe, prove
-from gitindex.freshness.stamp import (
+from gitindex.freshness.marker import (
+    CompletionMarker,
     identify_for_stamp,
     identify_store,
+    is_newer,
+    parse_fingerprint,
     publish_marker,
     read_stamp,
 )
+from gitindex.freshness.observation import Observation, observe, prove
 from gitindex.freshness.status_file import FILE as PACK_NOTE
 from gitindex.freshness.status_file import parse_object, path_of
-from gitindex.freshness.verdict import judge
+from gitindex.freshness.verdict import STALE_CREATE, judge
 from gitindex.git.command import try_git
 from gitindex.refresh import public_files
 from gitindex.refresh.detached import TEAM_FILE, start_runner
-from gitindex.refresh.public_files import TrackedFolder, ensure_folder, refuse_tracked
+from gitindex.refresh.public_files import VERSION, TrackedFolder, ensure_folder, refuse_tracked
 from gitindex.refresh.queue import KEEP_ENDED, read_history
 from gitindex.refresh.refresher import completion_marker
 from gitindex.refresh.run import start_refresh

@@ -12,16 +12,22 @@ import sys
 import time
 from errno import ENOENT
 
-from gitindex.base.atomic_file import Staging, read_small, remove, sweep_temporaries, write_atomic
+from gitindex.base.atomic_file import (
+    Staging,
+    add_checksum,
+    read_small,
+    remove,
+    strip_checksum,
+    sweep_temporaries,
+    write_atomic,
+)
 from gitindex.base.errors import GitIndexError, StoreReplaced
 from gitindex.base.runner_lock import alive_file
 from gitindex.base.system import is_background
 from gitindex.base.version import __version__
 from gitindex.base.vocabulary import BuildKind, IndexState
 from gitindex.base.worktree import FROM_TEMPLATE, LLMC, STORE, STORE_FOLDERS, Worktree, check_folder
-from gitindex.base.writer_version import VERSION, newer_writer, render_version
-from gitindex.freshness.fingerprint import SCHEMA_VERSION, runtime_version
-from gitindex.freshness.marker import CompletionMarker
+from gitindex.freshness.marker import SCHEMA_VERSION, CompletionMarker, runtime_version
 from gitindex.freshness.status_file import (
     StatusRecord,
     load_status,
@@ -32,6 +38,49 @@ from gitindex.freshness.status_file import (
 from gitindex.git.command import try_git
 from gitindex.git.index_file import spells_out
 from gitindex.git.shadow_index import identity_from, identity_of, index_of
+
+VERSION = "version"
+"""In the store, beside `python`: the version of the gitindex that hooks start."""
+
+
+def is_served(worktree: Worktree) -> bool:
+    """Is there an interpreter for hooks to start, of this version or a newer one?"""
+    return _is_alive(worktree) and _numbers(_noted(worktree)) >= _numbers(__version__)
+
+
+def newer_writer(worktree: Worktree) -> str:
+    """The version of a newer gitindex that serves this store and is still there; else empty."""
+    noted = _noted(worktree)
+    newer = _numbers(noted) > _numbers(__version__)
+    return noted if newer and _is_alive(worktree) else ""
+
+
+def _noted(worktree: Worktree) -> str:
+    """Stores made before the note was kept have none: of this version or older."""
+    try:
+        data = strip_checksum(read_small(os.path.join(worktree.store, VERSION))) or b""
+    except OSError:
+        data = b""
+    return data.decode("ascii", "replace").strip() or "0"
+
+
+def render_version(version: str) -> bytes:
+    """The note's bytes. With a checksum: one damaged digit would name a newer gitindex for ever."""
+    return add_checksum(version.encode() + b"\n")
+
+
+def _is_alive(worktree: Worktree) -> bool:
+    try:
+        data = read_small(os.path.join(worktree.store, "python")) or b""
+    except OSError:
+        return False
+    return os.access(data.removesuffix(b"\n"), os.X_OK)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """A version as it is compared; what is no number counts as nothing."""
+    return tuple(int(part) if part.isdecimal() else 0 for part in version.split("."))
+
 
 LITTER_SECONDS = 60.0
 """Age of a temporary file whose writer surely ended."""

@@ -14,14 +14,22 @@ from gitindex.base.system import is_background
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
-from gitindex.extract.extraction import extract_blobs
 from gitindex.extract.frames import AGAIN, WITHOUT_SCOPES, reason_of_retry
-from gitindex.extract.plan import PlannedBlob, classify, read_present, reader_of
-from gitindex.extract.policy import Policy, is_policy_file
-from gitindex.extract.pool import ParsersUnavailable
-from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker
-from gitindex.freshness.stamp import announce_run, publish_marker
+from gitindex.extract.policy import (
+    PlannedBlob,
+    Policy,
+    classify,
+    is_policy_file,
+    read_present,
+    reader_of,
+)
+from gitindex.extract.pool import ParsersUnavailable, extract_blobs
+from gitindex.freshness.marker import (
+    CompletionMarker,
+    announce_run,
+    publish_marker,
+    runtime_fingerprint,
+)
 from gitindex.freshness.status_file import utc_now
 from gitindex.git.interface import Entry, Head, TooManyPaths
 from gitindex.git.subjects import parents_may_differ

@@ -26,7 +26,7 @@ from gitindex.refresh.detached import start_detached, start_helper, start_runner
 from gitindex.refresh.log import Log
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.worktree_writer import Report
-from gitindex.store.scopes import scopes_are_due
+from gitindex.store.blobs import scopes_are_due
 from gitindex.store.scrub import full_scrub_due
 
 

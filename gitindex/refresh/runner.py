@@ -15,7 +15,7 @@ from gitindex.base.errors import GitIndexError, StoreError, StoreReplaced
 from gitindex.base.runner_lock import RunnerLock, advertised
 from gitindex.base.vocabulary import EditScope, IndexState, Layer
 from gitindex.base.worktree import BUILDING, Worktree
-from gitindex.freshness.stamp import read_stamp
+from gitindex.freshness.marker import read_stamp
 from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.settings import note_switch
 from gitindex.git.worktree_probe import read_head_state
@@ -37,9 +37,9 @@ from gitindex.refresh.worktree_writer import (
     ignore_errors,
     status_lags,
 )
+from gitindex.store.blobs import scopes_are_due
 from gitindex.store.checksums import CheckLevel
 from gitindex.store.connection import open_reader
-from gitindex.store.scopes import scopes_are_due
 from gitindex.store.scrub import QUICK_BYTES, schedule_full_scrub, size_of_store
 
 POLL_SECONDS = 0.05

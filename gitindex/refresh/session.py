@@ -15,7 +15,7 @@ from gitindex.base.errors import (
 )
 from gitindex.base.worktree import STORE, Worktree, check_folder, worktree_at
 from gitindex.extract.pool import Extractor
-from gitindex.freshness.stamp import (
+from gitindex.freshness.marker import (
     StoreIdentity,
     identify_for_stamp,
     identify_store,

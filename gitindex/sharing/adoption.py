@@ -12,10 +12,10 @@ from typing import NamedTuple
 from gitindex.base.errors import GitIndexError, ObjectMissing, StoreError
 from gitindex.base.system import is_alive
 from gitindex.base.worktree import INCOMING, Worktree, check_owner
-from gitindex.extract.extraction import ExtractedBlob
-from gitindex.extract.plan import is_present, reader_of
+from gitindex.extract.policy import is_present, reader_of
+from gitindex.extract.pool import ExtractedBlob
 from gitindex.extract.terms import document_text
-from gitindex.freshness.fingerprint import runtime_fingerprint
+from gitindex.freshness.marker import runtime_fingerprint
 from gitindex.freshness.status_file import read_pack_note
 from gitindex.git.backend import open_repository
 from gitindex.git.interface import Repository
@@ -28,9 +28,8 @@ from gitindex.refresh.ingest import Ingest
 from gitindex.refresh.session import Session, wipe_store
 from gitindex.sharing.create import wanted_keys
 from gitindex.sharing.pack_file import DATABASE, BadPack, Manifest, find_signer, render, unpack
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, begin_import
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
-from gitindex.store.imported import begin_import
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import make_name_indexes
 from gitindex.store.packing import open_pack_database

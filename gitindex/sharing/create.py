@@ -17,9 +17,9 @@ from gitindex.base.version import __version__
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
-from gitindex.extract.plan import classify, is_present, read_present, reader_of
+from gitindex.extract.policy import classify, is_present, read_present, reader_of
 from gitindex.extract.terms import document_text
-from gitindex.freshness.fingerprint import runtime_fingerprint
+from gitindex.freshness.marker import runtime_fingerprint
 from gitindex.git.backend import open_repository
 from gitindex.git.command import tree_of, try_git
 from gitindex.git.interface import Repository
@@ -28,9 +28,8 @@ from gitindex.refresh.idle_work import derive_all
 from gitindex.sharing.membership import root_commits
 from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pack, zstd_library
 from gitindex.store import mapping
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, imported_facts
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.imported import imported_facts
 from gitindex.store.lexical import LexicalWriter, make_canonical
 from gitindex.store.packing import PackDatabase, fact_digests
 

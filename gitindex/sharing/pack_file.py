@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.extras import missing_extra
-from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
+from gitindex.freshness.marker import Fingerprint, parse_fingerprint, runtime_fingerprint
 from gitindex.git.command import FALLBACK_PATH, clean_env, find_program
 
 MAGIC = b"GIXP1\n"

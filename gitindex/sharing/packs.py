@@ -38,8 +38,8 @@ from gitindex.sharing.pack_file import (
     sign,
     unpack,
 )
+from gitindex.store.blobs import imported_facts
 from gitindex.store.connection import open_reader
-from gitindex.store.imported import imported_facts
 from gitindex.store.packing import open_pack_database
 
 ANCESTORS = 1_000

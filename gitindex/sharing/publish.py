@@ -22,9 +22,8 @@ from gitindex.sharing.membership import Membership, require_membership, save_mem
 from gitindex.sharing.packages import import_roots, packages_of
 from gitindex.sharing.server import Server, connected
 from gitindex.store import mapping
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, imported_facts
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.imported import imported_facts
 from gitindex.store.mapping import Published
 
 BATCH_BYTES = 4 << 20

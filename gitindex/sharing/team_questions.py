@@ -12,8 +12,7 @@ from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
 from gitindex.extract.fragments import Clause
-from gitindex.languages.facts import BlobFacts, decode_facts
-from gitindex.languages.postings import unpack_places
+from gitindex.languages.facts import BlobFacts, decode_facts, unpack_places
 from gitindex.languages.table import BY_NAME
 from gitindex.query.grep.pattern import GrepPattern, understand
 from gitindex.query.search.query_text import parse_query

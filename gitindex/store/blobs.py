@@ -1,7 +1,10 @@
-"""Blob facts in SQLite, and the row ids that the mapping refers to."""
+"""Blob facts in SQLite: the row ids that the mapping refers to, blobs whose facts came with a pack, and
+scopes, which a refresh may leave to the runner."""
 
 from __future__ import annotations
 
+import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby, repeat
 from operator import itemgetter, sub
@@ -10,12 +13,18 @@ from typing import Any
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.frames import AGAIN
-from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol, decode_facts, encode_facts
-from gitindex.languages.postings import join_postings
-from gitindex.store.connection import Database
+from gitindex.languages.facts import (
+    BlobFacts,
+    FactsKey,
+    Import,
+    Symbol,
+    decode_facts,
+    encode_facts,
+    join_postings,
+)
+from gitindex.store.connection import Database, marks, open_reader
 from gitindex.store.name_index import NameIndex
 from gitindex.store.name_rows import pack_names, split_places
-from gitindex.store.scopes import pack_scopes, unpack_scopes
 
 MAX_SHAPES = 1 << 15
 """Number of shapes from which on those that were not used lately are dropped from the cache."""
@@ -390,3 +399,147 @@ def dump(database: Database) -> Iterator[str]:
     """Return a canonical text of all facts, without row ids: equal dumps mean equal stores."""
     for key, payload in sorted(BlobTable(database).payloads()):
         yield f"{key.oid} {key.extractor} {payload.hex()}"
+
+
+class ImportedFacts(NamedTuple):
+    """How many blobs packs brought, how many of them are verified, and who signed the last pack."""
+
+    imported: int
+    verified: int
+    signer: str
+
+
+def begin_import(database: Database, manifest: str, signer: str, blobs: int) -> int:
+    """Record an import and return its number. The caller holds the write transaction."""
+    return database.insert(
+        "INSERT INTO pack_imports (manifest, signer, blobs, at) VALUES (?,?,?,?)",
+        manifest,
+        signer,
+        blobs,
+        time.time(),
+    )
+
+
+def mark_imported(database: Database, import_id: int, blob_ids: Iterable[int]) -> None:
+    """Mark blobs whose facts came with an import. The caller holds the write transaction."""
+    database.run_many(
+        "INSERT OR REPLACE INTO pack_blobs VALUES (?,?)",
+        ((blob_id, import_id) for blob_id in blob_ids),
+    )
+
+
+def mark_verified(database: Database, blob_ids: Iterable[int]) -> None:
+    """Mark blobs whose facts were derived here. The caller holds the write transaction."""
+    database.run_many(
+        "DELETE FROM pack_blobs WHERE blob_id=?", ((blob_id,) for blob_id in blob_ids)
+    )
+
+
+def imported_facts(database: Database) -> ImportedFacts | None:
+    """Return the progress of verification; None if every blob is verified."""
+    left = int(database.row("SELECT count(*) FROM pack_blobs")[0])
+    if not left:
+        return None
+    total, signer = database.row(
+        "SELECT sum(blobs), (SELECT signer FROM pack_imports ORDER BY id DESC LIMIT 1)"
+        " FROM pack_imports"
+    )
+    return ImportedFacts(int(total), max(0, int(total) - left), str(signer))
+
+
+def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey, tuple[int, str]]:
+    """Return the next blobs that are not verified, by id: id and language."""
+    rows = database.rows(
+        "SELECT b.id, b.oid, b.extractor, b.language FROM pack_blobs p JOIN blobs b ON b.id=p.blob_id"
+        " WHERE p.blob_id>? ORDER BY p.blob_id LIMIT ?",
+        after,
+        limit,
+    )
+    return {FactsKey(oid.hex(), ext): (blob_id, language) for blob_id, oid, ext, language in rows}
+
+
+def signers_of(database: Database, blob_ids: Iterable[int]) -> list[str]:
+    """Return who signed the packs that some blobs came with."""
+    ids = list(blob_ids)[:CHUNK]
+    rows = database.rows(
+        "SELECT DISTINCT i.signer FROM pack_blobs p JOIN pack_imports i ON i.id=p.import_id"
+        f" WHERE p.blob_id IN ({marks(ids)}) ORDER BY 1",
+        *ids,
+    )
+    return [str(signer) for (signer,) in rows]
+
+
+MAX_BYTES = 1 << 24
+"""Most bytes of a row once it is unpacked: a row of a foreign pack may claim to be any size."""
+
+
+def pack_scopes(scopes: bytes) -> bytes:
+    """Return the value that is stored."""
+    return zlib.compress(scopes)
+
+
+def unpack_scopes(stored: bytes) -> bytes:
+    """Return the scopes of a stored value; empty if it is damaged."""
+    inflating = zlib.decompressobj()
+    try:
+        data = inflating.decompress(stored, MAX_BYTES)
+    except zlib.error:
+        return b""
+    return data if inflating.eof and not inflating.unused_data else b""
+
+
+def note_late(database: Database, blob_ids: Iterable[int], late: bool) -> None:
+    """Note whether the scopes of added blobs come later. The caller holds the write transaction."""
+    rows = [(blob_id,) for blob_id in blob_ids]
+    if late:
+        database.run_many("INSERT OR REPLACE INTO late_scopes (blob_id) VALUES (?)", rows)
+    else:
+        database.run_many("DELETE FROM late_scopes WHERE blob_id=?", rows)
+
+
+def next_late(database: Database, limit: int) -> dict[FactsKey, tuple[int, str]]:
+    """Return the next blobs whose scopes are to be derived: id and language."""
+    rows = database.rows(
+        "SELECT b.id, b.oid, b.extractor, b.language FROM late_scopes l JOIN blobs b ON b.id=l.blob_id"
+        " WHERE NOT l.failed ORDER BY l.blob_id LIMIT ?",
+        limit,
+    )
+    return {FactsKey(oid.hex(), ext): (blob_id, language) for blob_id, oid, ext, language in rows}
+
+
+def all_late(database: Database) -> set[FactsKey]:
+    """Return the blobs that have no scopes yet, also those whose derivation failed."""
+    rows = database.rows(
+        "SELECT oid, extractor FROM blobs WHERE id IN (SELECT blob_id FROM late_scopes)"
+    )
+    return {FactsKey(oid.hex(), extractor) for oid, extractor in rows}
+
+
+def forget_scopes(database: Database, keys: Iterable[FactsKey]) -> None:
+    """Remove the scopes of blobs, as if they were not derived yet."""
+    with database.write():
+        database.run_many(
+            "DELETE FROM scopes WHERE blob_id IN (SELECT id FROM blobs WHERE oid=? AND extractor=?)",
+            [(bytes.fromhex(key.oid), key.extractor) for key in keys],
+        )
+
+
+def scopes_are_due(path: str) -> bool:
+    """Does the store at this path have blobs whose scopes are to be derived?"""
+    database = open_reader(path)
+    if database is None:
+        return False
+    try:
+        return bool(next_late(database, 1))
+    finally:
+        database.close()
+
+
+def put_late(database: Database, by_blob: dict[int, bytes], failed: Iterable[int]) -> None:
+    """Store scopes that were derived later, and note which could not be. In one transaction."""
+    with database.write():
+        rows = [(blob_id, pack_scopes(scopes)) for blob_id, scopes in by_blob.items() if scopes]
+        database.run_many("INSERT OR REPLACE INTO scopes VALUES (?,?)", rows)
+        note_late(database, by_blob, late=False)
+        gone = [(blob_id,) for blob_id in failed]
+        database.run_many("UPDATE late_scopes SET failed=1 WHERE blob_id=?", gone)

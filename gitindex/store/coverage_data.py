@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gitindex.store.connection import Connection, SqliteError
 from gitindex.store.other_databases import open_bytes
-from gitindex.store.sqlite import Connection, SqliteError
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 100_000

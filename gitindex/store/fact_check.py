@@ -10,19 +10,17 @@ from typing import NamedTuple
 from gitindex.base.errors import CorruptStore
 from gitindex.base.escape import counted, safe_text
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.extraction import ExtractedBlob, extract_blobs
 from gitindex.extract.frames import AGAIN
-from gitindex.extract.plan import PlannedBlob, reader_of
-from gitindex.extract.pool import Extractor
+from gitindex.extract.policy import PlannedBlob, reader_of
+from gitindex.extract.pool import ExtractedBlob, Extractor, extract_blobs
 from gitindex.extract.terms import MARK
 from gitindex.git.interface import Repository
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, all_late
 from gitindex.store.connection import Database
 from gitindex.store.entities import front_matter_of, row_of
 from gitindex.store.lexical import LexicalReader
-from gitindex.store.scopes import all_late
 from gitindex.store.text_index import listed_words
 
 SAMPLE = 200

@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import sub
 
 from gitindex.base.errors import CorruptStore
-from gitindex.languages.postings import Postings
+from gitindex.languages.facts import Postings
 
 MARK = 0x10FFFF
 """The last character: the two numbers that follow are the upper and the lower part of one number."""

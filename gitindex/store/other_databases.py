@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gitindex.store.connection import CURRENT, Database, check_version, schema
-from gitindex.store.sqlite import (
+from gitindex.store.connection import (
+    CURRENT,
     LENGTH_LIMIT,
     Connection,
+    Database,
     SqliteError,
+    check_version,
     connect,
     connect_as,
+    schema,
     translated,
 )
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import CorruptStore, GitIndexError
 from gitindex.languages.facts import FactsKey
+from gitindex.store.blobs import unpack_scopes
 from gitindex.store.connection import Database
 from gitindex.store.name_index import DROP_NAME_INDEXES
 from gitindex.store.name_rows import join_places, read_names, split_places
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
-from gitindex.store.scopes import unpack_scopes
 from gitindex.store.text_index import WordListWriter
 
 BLOBS_AT_ONCE = 500  # whose places are in memory at once

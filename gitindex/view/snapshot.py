@@ -14,9 +14,8 @@ from gitindex.base.escape import safe_text
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import BUILDING, READY, Worktree
-from gitindex.freshness.gate import GateInput, decide_gate, gating_envelope
 from gitindex.freshness.observation import DAMAGED, Observation, observe
-from gitindex.freshness.verdict import Verdict, judge
+from gitindex.freshness.verdict import GateInput, Verdict, decide_gate, gating_envelope, judge
 from gitindex.git.settings import is_strict
 from gitindex.git.worktree_probe import WorktreeProbe
 from gitindex.store import mapping

@@ -20,22 +20,22 @@ from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.git.settings import user_setting
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
-from gitindex.store.blobs import BlobTable
+from gitindex.store.blobs import BlobTable, ImportedFacts, imported_facts
 from gitindex.store.connection import marks
-from gitindex.store.imported import ImportedFacts, imported_facts
 from gitindex.view.footprint import Footprint
 from gitindex.view.overlay import (
     STAGED,
     WORKTREE,
+    FactsMemory,
     OverlaidFile,
     Overlay,
+    OverlayTables,
     overlay_at,
     overlay_merged,
     overlay_staged,
     overlay_worktree,
     with_buffers,
 )
-from gitindex.view.overlay_tables import FactsMemory, OverlayTables
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
 if TYPE_CHECKING:

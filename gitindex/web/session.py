@@ -21,7 +21,7 @@ from gitindex.questions.browse import resolve_path
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.table import Question
 from gitindex.store.lexical import return_memory, trim_memory
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView
 from gitindex.web.highlight import Highlighter

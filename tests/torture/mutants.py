@@ -29,18 +29,18 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = {
     "gitindex.base.atomic_file": ["tests/unit/base/test_atomic_file.py"],
     "gitindex.base.worktree": ["tests/repo/git/test_paths.py"],
-    "gitindex.freshness.gate": ["tests/unit/freshness/test_gate.py"],
     "gitindex.freshness.marker": [
         "tests/unit/freshness/test_marker_fields.py",
         "tests/repo/freshness/test_marker.py",
-    ],
-    "gitindex.freshness.stamp": [
         "tests/unit/freshness/test_stamp_file.py",
         "tests/repo/freshness/test_stamp.py",
         "tests/repo/freshness/test_unfinished.py",
     ],
     "gitindex.freshness.status_file": ["tests/unit/freshness/test_status_file.py"],
-    "gitindex.freshness.verdict": ["tests/unit/freshness/test_verdict.py"],
+    "gitindex.freshness.verdict": [
+        "tests/unit/freshness/test_gate.py",
+        "tests/unit/freshness/test_verdict.py",
+    ],
     "gitindex.query.absence": [
         "tests/repo/query/names/test_certificates.py",
         "tests/repo/query/names/test_references.py",

@@ -33,7 +33,7 @@ FAULTS = {
         "tests/repo/refresh/test_scope.py::test_i05_merge_selects_the_union",
     ),
     "I-08": SeededFault(
-        "gitindex.freshness.gate",
+        "gitindex.freshness.verdict",
         "served = seen.searchable and ",
         "served = seen.searchable or ",
         f"{GATE}::test_i20_gate",
@@ -57,13 +57,13 @@ FAULTS = {
         "tests/unit/store/test_store.py::test_i18_reader_creates_and_changes_nothing",
     ),
     "I-19": SeededFault(
-        "gitindex.freshness.gate",
+        "gitindex.freshness.verdict",
         "seen.proof.outcome is not ProofOutcome.STALE_LOCAL",
         "seen.proof.outcome is ProofOutcome.VALID",
         f"{GATE}::test_i19_failed_probe_answers_like_a_valid_proof_where_local_is_searchable",
     ),
     "I-20": SeededFault(
-        "gitindex.freshness.gate",
+        "gitindex.freshness.verdict",
         "return GateStatus.NOT_READY if ends else GateStatus.REQUIRES_REINDEX",
         "return GateStatus.NOT_READY if ends else GateStatus.NOT_INDEXED",
         f"{GATE}::test_i20_gate",
@@ -93,7 +93,7 @@ FAULTS = {
         f"{ATOMIC}::test_file_is_private_and_new_under_any_umask",
     ),
     "I-37": SeededFault(
-        "gitindex.extract.policy_secrets",
+        "gitindex.extract.policy",
         'folder, _, name = path.rpartition(b"/")',
         'name, _, folder = path.partition(b"/")',
         "tests/repo/extract/test_policy.py::test_i37_secret_names_are_secret_anywhere",

@@ -17,25 +17,25 @@ PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 3176,  # what a resident process needs of POSIX
+    "base": 3140,  # what a resident process needs of POSIX
     "cli": 3206,  # resident.py: hands questions over
     "edit": 1204,
-    "extract": 1748,
+    "extract": 1718,
     "filestate": 1694,
-    "freshness": 1358,
-    "git": 3880,
+    "freshness": 1347,
+    "git": 3849,
     "install": 1833,
-    "languages": 8306,
+    "languages": 8295,
     "lsp": 545,
     "maintenance": 1122,
     "mcp": 1242,
     "questions": 4911,  # compare: renames and the text
     "query": 19254,
-    "refresh": 3912,
+    "refresh": 3971,  # base/writer_version.py is in public_files
     "semantic": 2670,
     "sharing": 2977,
-    "store": 5458,
-    "view": 1339,
+    "store": 5439,
+    "view": 1345,
     "web": 3839,  # history of a definition, text of a comparison, since when a caller calls
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.

@@ -12,7 +12,7 @@ from gitindex.cli.shell_here import place_of
 from gitindex.cli.terminal import say
 from gitindex.questions.find import ask
 from gitindex.questions.here import Here, Memories
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 
 
 def has_picker(words: str) -> bool:

@@ -14,8 +14,8 @@ from gitindex.base.vocabulary import ProofOutcome
 from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.cli.progress import progress_bar
 from gitindex.cli.terminal import say
-from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.observation import observe
+from gitindex.freshness.verdict import STALE_CREATE
 from gitindex.refresh.spool import IMMEDIATE, Pace
 
 

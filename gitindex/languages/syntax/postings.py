@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from gitindex.base.compiled import LIBRARY
-from gitindex.languages.postings import NO_SYMBOL, Flat, Postings, Use, pack_postings
+from gitindex.languages.facts import NO_SYMBOL, Flat, Postings, Use, pack_postings
 from gitindex.languages.syntax.kinds import SCOPES
 
 if TYPE_CHECKING:

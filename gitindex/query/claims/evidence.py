@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.vocabulary import Tier
-from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
-from gitindex.extract.policy_secrets import is_secret
+from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
 from gitindex.extract.terms import lines_of
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
@@ -20,7 +19,7 @@ from gitindex.query.names.targets import find_target
 from gitindex.query.references import MAX_LIMIT, ReferenceQuery, find_references
 from gitindex.query.symbols import suggestions
 from gitindex.view.footprint import Footprint
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeView
 
 CONFIRMED, REFUTED, UNVERIFIABLE = "confirmed", "refuted", "unverifiable"

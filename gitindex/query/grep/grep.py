@@ -18,8 +18,7 @@ from gitindex.query.grep.engines import search_disk, search_texts
 from gitindex.query.grep.pattern import FileHits, GrepPattern, LineLimits, LineMatch, understand
 from gitindex.store.text_index import candidates
 from gitindex.view.live_scan import fallback_envelope, live_files, live_paths
-from gitindex.view.overlay import WORKTREE
-from gitindex.view.overlay_tables import FIRST_ID
+from gitindex.view.overlay import FIRST_ID, WORKTREE
 from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, FileNames
 from gitindex.query.names.project import LISTED, Project, rows_of
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, TreeView, open_tree
 
 NO_CODE = frozenset({TEXT, "json", "yaml", "toml", "markdown", "html", "css", "rst", "xml"})

@@ -17,7 +17,7 @@ from gitindex.query.impact.dangling import Dangling, Misfit, find_dangling
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, FileNames
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 _ONCE = frozenset({"python", "go", "rust", "java", "javascript", "typescript", "tsx"})

@@ -19,8 +19,8 @@ from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.languages.scopes.model import FLOWING, SCOPED, FileFlow, FileScopes, TextKind
 from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.model import Definition, FileNames, LiveFile, Text, place_of
+from gitindex.store.blobs import unpack_scopes
 from gitindex.store.name_rows import find_places, split_places
-from gitindex.store.scopes import unpack_scopes
 from gitindex.view.footprint import plain
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 

@@ -27,7 +27,7 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import FileNames
 from gitindex.query.names.project import words_of_file
 from gitindex.query.radar.sides import Objects, Side, branch_side, live_worktrees, worktree_sides
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 
 FITS, CONFLICT, BREAKS, UNRELATED = "fits", "conflict", "breaks", "unrelated"

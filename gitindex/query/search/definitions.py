@@ -15,7 +15,7 @@ from gitindex.query.search.features import Atom, NameMatcher, needle_of
 from gitindex.query.search.query_text import Query
 from gitindex.store.connection import marks
 from gitindex.store.lexical import stem
-from gitindex.view.overlay_tables import FIRST_ID
+from gitindex.view.overlay import FIRST_ID
 from gitindex.view.tree import TreeView
 
 MAX_ROWS = 240

@@ -201,7 +201,7 @@ def test_looks_that_compare_nothing_but_head_are_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control of the suite above."""
-    monkeypatch.setattr("gitindex.git.folder_watch._events_of", lambda _queue: [])
+    monkeypatch.setattr("gitindex.git.status_cache._events_of", lambda _queue: [])
     with pytest.raises(AssertionError):
         looks(Clock(cases=400), random.Random(SEED), tmp_path)
 

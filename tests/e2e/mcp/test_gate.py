@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from gitindex.base.vocabulary import BuildKind, ProofOutcome
-from gitindex.freshness.gate import STALE_CREATE
 from gitindex.freshness.observation import prove
+from gitindex.freshness.verdict import STALE_CREATE
 from tests.mcp_client import (
     READERS,
     Agent,

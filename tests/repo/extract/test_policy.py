@@ -11,10 +11,11 @@ from gitindex.extract.policy import (
     MAX_TEXT_BYTES,
     Policy,
     is_policy_file,
+    is_secret,
     of_tree,
+    secret_names,
     skip_content,
 )
-from gitindex.extract.policy_secrets import is_secret, secret_names
 from gitindex.git.interface import GITLINK, LINK, Entry
 from gitindex.languages.syntax.source import is_generated
 from tests.support import Repo

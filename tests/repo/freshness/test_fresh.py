@@ -22,8 +22,7 @@ from gitindex.base.vocabulary import (
     ProofOutcome,
     ProofReason,
 )
-from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker, CompletionProof
+from gitindex.freshness.marker import CompletionMarker, CompletionProof, runtime_fingerprint
 from gitindex.freshness.observation import (
     Failure,
     Observation,

@@ -13,14 +13,16 @@ import pytest
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.vocabulary import IndexState, ProofOutcome, ProofReason
-from gitindex.freshness.fingerprint import Fingerprint, parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.index_status import IndexStatus, load_status, save_status
 from gitindex.freshness.marker import (
     KIND,
     CompletionMarker,
     CompletionProof,
+    Fingerprint,
+    parse_fingerprint,
     read_marker,
     render_marker,
+    runtime_fingerprint,
 )
 from gitindex.freshness.observation import observe, prove
 from gitindex.freshness.verdict import judge

@@ -11,8 +11,7 @@ import pytest
 
 from gitindex.base.errors import Exit
 from gitindex.base.vocabulary import IndexState, ProofOutcome, ProofReason
-from gitindex.freshness.observation import prove
-from gitindex.freshness.stamp import (
+from gitindex.freshness.marker import (
     Stamp,
     StampedRun,
     StoreIdentity,
@@ -22,6 +21,7 @@ from gitindex.freshness.stamp import (
     parse_stamp,
     read_stamp,
 )
+from gitindex.freshness.observation import prove
 from gitindex.install.aliases import install_aliases
 from gitindex.store.connection import open_writer
 from tests.support import Repo

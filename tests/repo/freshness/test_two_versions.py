@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitindex.base.writer_version import is_served, newer_writer, render_version
+from gitindex.refresh.public_files import is_served, newer_writer, render_version
 from tests.support import Repo, wait_for
 
 

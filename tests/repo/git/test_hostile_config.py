@@ -15,7 +15,7 @@ from gitindex.base.worktree import find_worktree
 from gitindex.coordinator import IndexCoordinator
 from gitindex.freshness.observation import observe
 from gitindex.freshness.status_file import load_status
-from gitindex.git.config_files import overrides_of
+from gitindex.git.command import overrides_of
 from gitindex.refresh import public_files
 from gitindex.refresh.lifecycle import describe
 from tests.support import TIMEOUT, Repo

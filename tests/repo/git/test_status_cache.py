@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.vocabulary import EditScope
-from gitindex.git import folder_watch, status_cache, tree_files
+from gitindex.git import status_cache
 from gitindex.git.shadow_index import TRUSTED, is_trusted
 from gitindex.git.status_cache import StatusCache
 from gitindex.git.worktree_probe import HeadState, WorktreeProbe, read_head_state
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import open_tree
 from tests import tree_changes
 from tests.support import Repo, wait_for
@@ -196,9 +196,9 @@ def test_no_watch_is_left(asked: Counted, monkeypatch: pytest.MonkeyPatch, limit
         raise OSError(errno.ENOSPC, "no watches left")
 
     if limit == "reached":
-        monkeypatch.setattr(folder_watch.FolderWatch, "add", refused)
+        monkeypatch.setattr(status_cache.FolderWatch, "add", refused)
     else:
-        monkeypatch.setattr(folder_watch, "watches_allowed", lambda: 8)
+        monkeypatch.setattr(status_cache, "watches_allowed", lambda: 8)
     for number in range(6):
         before = asked.looks
         asked.repo.write("e/two.txt", f"edited {number}\n")
@@ -210,7 +210,7 @@ def test_a_folder_that_is_filled_while_the_tree_is_listed(
     asked: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that comes between its parent's listing and the look is not missed."""
-    listed = tree_files._list_folder
+    listed = status_cache._list_folder
 
     def slowly(root: bytes, folder: bytes) -> object:
         found = listed(root, folder)
@@ -218,7 +218,7 @@ def test_a_folder_that_is_filled_while_the_tree_is_listed(
             asked.repo.write("a/late/deep/file.py", "late\n")
         return found
 
-    monkeypatch.setattr(tree_files, "_list_folder", slowly)
+    monkeypatch.setattr(status_cache, "_list_folder", slowly)
     asked.ask()
     asked.ask()
     assert b"a/late/deep/file.py" in asked.ask().untracked
@@ -263,7 +263,7 @@ def test_young_files_and_whole_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: began)
 
     def is_young(changed: int) -> bool:
-        return tree_files.is_young(tree_files.Moment(0, [(1, 2, 3, 4, 5, changed)]))
+        return status_cache.is_young(status_cache.Moment(0, [(1, 2, 3, 4, 5, changed)]))
 
     assert is_young(began - second // 20)
     assert not is_young(began - second // 2 - 1)
@@ -282,7 +282,7 @@ def test_a_doubt_means_that_git_looks(
     elif doubt == "mount":
         monkeypatch.setattr(status_cache, "is_trusted", lambda *_: False)
     elif doubt == "size":
-        monkeypatch.setattr(tree_files, "MAX_NEW_FOLDERS", -9)
+        monkeypatch.setattr(status_cache, "MAX_NEW_FOLDERS", -9)
     else:
         monkeypatch.setattr(status_cache, "_REF", b"ref: refs/of-another-kind/")
     for number in range(4):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gitindex.git import trees
+from gitindex.git import interface
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.view import overlay
@@ -56,7 +56,7 @@ def test_a7_a_bomb_is_answered_for_and_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tenth of the paths and a 250th of the bound; the full size is in the torture suite."""
-    monkeypatch.setattr(trees, "MAX_ENTRIES", 4_000)
+    monkeypatch.setattr(interface, "MAX_ENTRIES", 4_000)
     monkeypatch.setattr(overlay, "MAX_DIFFERENCE", 1 << 20)
     bomb = _bomb(tmp_path, LEVELS - 1)
     started = time.process_time()

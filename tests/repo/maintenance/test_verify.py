@@ -17,9 +17,8 @@ import pytest
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.extract.extraction import extract_blobs
-from gitindex.extract.plan import reader_of
-from gitindex.extract.pool import Extractor
+from gitindex.extract.policy import reader_of
+from gitindex.extract.pool import Extractor, extract_blobs
 from gitindex.git.backend import open_repository
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.extract import extract_facts

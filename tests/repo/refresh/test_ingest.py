@@ -8,7 +8,7 @@ import pytest
 
 from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.extraction import ExtractedBlob
+from gitindex.extract.pool import ExtractedBlob
 from gitindex.languages.facts import BlobFacts, FactsKey
 from gitindex.refresh import ingest as intake
 from gitindex.refresh.ingest import Ingest

@@ -25,8 +25,8 @@ from gitindex.refresh.run import wait_until_fresh
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import Pace
 from gitindex.sharing.create import create_pack
+from gitindex.store.blobs import scopes_are_due
 from gitindex.store.connection import leave_log, open_reader
-from gitindex.store.scopes import scopes_are_due
 from gitindex.view.tree import open_tree
 from tests.support import Repo, accept_changes, child_pids, runner_pids, wait_for
 

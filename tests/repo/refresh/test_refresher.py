@@ -15,7 +15,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
-from gitindex.extract.extraction import extract_blobs
+from gitindex.extract.pool import extract_blobs
 from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.verify import verify
@@ -25,8 +25,8 @@ from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import append_event
+from gitindex.store.blobs import all_late
 from gitindex.store.connection import leave_log, open_reader
-from gitindex.store.scopes import all_late
 from tests.support import TIMEOUT, Repo, accept_changes
 
 EXTRACTORS = "SELECT DISTINCT b.extractor FROM files f JOIN blobs b ON b.id=f.blob_id"

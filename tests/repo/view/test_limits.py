@@ -16,7 +16,7 @@ from gitindex.freshness import envelope
 from gitindex.freshness.envelope import status_envelope
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
-from gitindex.git import trees
+from gitindex.git import interface
 from gitindex.git.interface import TREE, Entry
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
@@ -67,7 +67,7 @@ def test_i43_equal_folders_are_all_indexed(repo: Repo) -> None:
 def test_i43_folders_over_the_limit_are_counted(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "MAX_ENTRIES", 500)
+    monkeypatch.setattr(interface, "MAX_ENTRIES", 500)
     _repeated(repo, 60, 20)
     repo.index()
     left_out = sum(row.mode == TREE for row in repo.mapping())

@@ -20,8 +20,8 @@ from gitindex.git.interface import Entry
 from gitindex.git.merge_tree import merged_tree
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
-from gitindex.view import overlay, overlay_tables
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view import overlay
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.e2e.refresh.test_silent import SILENT, _two_commits
 from tests.support import Repo
@@ -215,7 +215,7 @@ def test_over_the_budget_no_older_bytes_are_shown(
 def test_over_the_budget_of_extraction_is_said(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overlay_tables, "MAX_EXTRACTED", 2)
+    monkeypatch.setattr(overlay, "MAX_EXTRACTED", 2)
     for number in range(5):
         quiet.write(f"new{number}.py", f"def made{number}():\n    pass\n")
     with open_tree(quiet.worktree, ".") as view:
@@ -258,7 +258,7 @@ def test_facts_in_memory_are_used_again(quiet: Repo) -> None:
             view.ensure_facts()
             rows = view.rows("SELECT n.text FROM {symbols} s JOIN {names} n ON n.id=s.name_id")
             assert ("fresh_name",) in rows
-            assert memory.get(overlay_tables._key(view.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
+            assert memory.get(overlay._key(view.changed()[b"app.py"])) is not None  # type: ignore[arg-type]
 
 
 def test_ids_of_laid_blobs_and_stored_ones_never_meet(quiet: Repo) -> None:

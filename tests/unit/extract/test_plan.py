@@ -7,7 +7,7 @@ import pytest
 from gitindex.base.errors import ObjectMissing
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
-from gitindex.extract.plan import classify, classify_file, needs_content
+from gitindex.extract.policy import classify, classify_file, needs_content
 from gitindex.git.interface import GITLINK, LINK, Entry
 
 FILE = 0o100644

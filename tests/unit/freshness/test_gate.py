@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gitindex.base.vocabulary import BuildKind, GateStatus, NonOkReason, ProofOutcome, ProofReason
-from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.gate import (
+from gitindex.freshness.marker import CompletionMarker, CompletionProof, runtime_fingerprint
+from gitindex.freshness.observation import Progress
+from gitindex.freshness.verdict import (
     STALE_CREATE,
     GateInput,
     add_debug_hint,
@@ -18,8 +19,6 @@ from gitindex.freshness.gate import (
     gating_envelope,
     indexing_fields,
 )
-from gitindex.freshness.marker import CompletionMarker, CompletionProof
-from gitindex.freshness.observation import Progress
 
 ROOT = "/work/code base"
 MARKER = CompletionMarker(ROOT, runtime_fingerprint(), 3, 7, "t", "run", "c", "d", 1)

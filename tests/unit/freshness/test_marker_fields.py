@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from gitindex.base.vocabulary import ProofOutcome, ProofReason
-from gitindex.freshness.fingerprint import runtime_fingerprint
 from gitindex.freshness.marker import (
     CompletionMarker,
     CompletionProof,
     _judge,
     is_newer,
     render_marker,
+    runtime_fingerprint,
 )
 
 ROOT = "/no/such/root"

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.worktree import Worktree
-from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker, render_marker
-from gitindex.freshness.stamp import (
+from gitindex.freshness.marker import (
     MAX_RUNS,
     NONE,
+    CompletionMarker,
     Stamp,
     StampedRun,
     StoreIdentity,
@@ -21,7 +20,9 @@ from gitindex.freshness.stamp import (
     parse_stamp,
     publish_marker,
     read_stamp,
+    render_marker,
     restamp,
+    runtime_fingerprint,
 )
 from gitindex.store.checksums import GONE, Half
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitindex.base.vocabulary import BuildKind, ProofOutcome, ProofReason
-from gitindex.freshness.fingerprint import runtime_fingerprint
-from gitindex.freshness.marker import CompletionMarker, CompletionProof
+from gitindex.freshness.marker import CompletionMarker, CompletionProof, runtime_fingerprint
 from gitindex.freshness.observation import DAMAGED, Failure, Observation, Progress
 from gitindex.freshness.verdict import judge
 from gitindex.git.worktree_probe import HeadState

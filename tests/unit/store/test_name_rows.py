@@ -7,7 +7,7 @@ import random
 import pytest
 
 from gitindex.base.errors import CorruptStore
-from gitindex.languages.postings import Postings, pack_postings
+from gitindex.languages.facts import Postings, pack_postings
 from gitindex.store import name_index, name_rows
 from gitindex.store.name_rows import blobs_of, pack_numbers
 

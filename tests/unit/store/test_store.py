@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.extract.policy import is_policy_file
-from gitindex.freshness.fingerprint import SCHEMA_VERSION
+from gitindex.freshness.marker import SCHEMA_VERSION
 from gitindex.git.interface import Head
 from gitindex.languages.facts import (
     BlobFacts,

@@ -7,7 +7,7 @@ from gitindex.query.names.memory import Memory, RecentSearches, TreeMemory
 from gitindex.query.names.project import Project
 from gitindex.query.names.texts import look
 from gitindex.query.references import ReferenceQuery, find_references
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
