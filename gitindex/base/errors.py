@@ -62,7 +62,7 @@ class NewerSchema(StoreError):
 
 
 class CorruptStore(StoreError):
-    """The store is proven damaged: only a rebuild mends it."""
+    """The store is proven damaged: only a rebuild repairs it."""
 
 
 class OlderSchema(CorruptStore):

@@ -20,15 +20,15 @@ __all__ = ["Clause", "SubPattern", "fold", "fragments_of", "op", "parse", "plain
 
 MAX_STRINGS = 64
 """Most alternative spellings that are tracked at once; a run with more is cut."""
-MAX_LENGTH = 256
-MAX_CLASS = 16
+MAX_LENGTH = 256  # characters of a run that is tracked
+MAX_CLASS = 16  # characters of a class that are tried one by one
 MAX_FRAGMENTS = 3
 """Most fragments of one literal: the longest ones. More would hardly narrow the search."""
 MIN_FRAGMENT = 3
 """Bytes of a fragment: shorter ones are in so many words that they narrow nothing."""
 MAX_LOOKUPS = 24
 """Most fragments of all clauses together: each one costs a scan of the word list."""
-MAX_REPEATS = 8
+MAX_REPEATS = 8  # of a part that are written out: more make a run too long
 
 Strings = frozenset[str]
 Clause = frozenset[frozenset[bytes]]

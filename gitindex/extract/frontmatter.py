@@ -21,7 +21,7 @@ from gitindex.base.pattern import compile_later
 
 Fields = dict[str, str | list[str]]
 
-MAX_ITEMS = 1_000
+MAX_ITEMS = 1_000  # of a list: hostile ones fill memory
 MAX_BRACKETS = 500
 """Most opening brackets of a block: libyaml's time grows with the square of their depth."""
 
@@ -102,9 +102,9 @@ def _one_line(line: str) -> Fields:
 
 MAX_HEAD = 1 << 14
 """Most characters of a document that are searched for its front matter."""
-MAX_TOPICS = 100
-MAX_TOPIC = 200
-MAX_SUMMARY = 1_000
+MAX_TOPICS = 100  # of a document; the first ones count
+MAX_TOPIC = 200  # characters; a longer text is no topic
+MAX_SUMMARY = 1_000  # characters that are kept and shown
 MAX_DOTS = 64
 """Most dots in a TOML key: the parser's time grows with their square."""
 
@@ -170,8 +170,8 @@ def field_name(name: str) -> str:
 
 def has_field(fields: Fields, name: str, value: str) -> bool:
     """Is this a field's value, or an item of its list? Ignores case, blanks and a leading `#`."""
-    held = fields.get(field_name(name), [])
-    items = held if isinstance(held, list) else [held]
+    stored = fields.get(field_name(name), [])
+    items = stored if isinstance(stored, list) else [stored]
     return any(same_topic(item) == same_topic(value) for item in items)
 
 

@@ -163,11 +163,11 @@ def secret_names() -> re.Pattern[str]:
     return re.compile("|".join((*map(translate, _NAMES), _SSH_KEY)), re.IGNORECASE)
 
 
-MAX_PARSE_BYTES = 1 << 20
-MAX_TEXT_BYTES = 4 << 20
+MAX_PARSE_BYTES = 1 << 20  # larger texts are searched, not parsed: a parser takes seconds for them
+MAX_TEXT_BYTES = 4 << 20  # larger texts have no facts; status counts them
 MAX_PROBED_BYTES = 64 << 20
 """A larger blob is not read to see whether it is a text that a limit leaves out."""
-MAX_POLICY_BYTES = 1 << 18
+MAX_POLICY_BYTES = 1 << 18  # of one file of rules; its whole lines up to there count
 BINARY_PROBE = 8000
 IGNORE_FILE = b".gitindexignore"
 ATTRIBUTES_FILE = b".gitattributes"
@@ -281,7 +281,7 @@ def _parse_attributes(data: bytes, base: bytes) -> list[_Attribute]:
             continue  # git drops such a line, too; macros with our words are not supported
         rule = make_rule(pattern, base)
         if rule is not None:
-            found += [_Attribute(rule, *told) for told in map(_read_word, words) if told]
+            found += [_Attribute(rule, *word) for word in map(_read_word, words) if word]
     return found
 
 

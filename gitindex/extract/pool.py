@@ -43,12 +43,12 @@ SECONDS_PER_BLOB = 10.0
 """CPU time limit of the child per blob: unlike wall time, it does not depend on other load."""
 IDLE_FACTOR = 6.0
 """A child that sleeps this many times longer than its CPU limit counts as hung."""
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 0.5  # between two looks at the CPU time of a silent child
 START_SECONDS = 1.0
 """Extra time for the first blob of a child, to cover the child's start."""
 EXIT_SECONDS = 5.0
 """How long a child whose output has ended may take to end: it only frees its memory."""
-BATCH_BYTES = 1 << 19
+BATCH_BYTES = 1 << 19  # of the blobs in one message to a child
 BATCH_BLOBS = 64
 ALONE_BYTES = 3 << 19
 """Below this many bytes one child does all the work: starting another costs more than it saves."""

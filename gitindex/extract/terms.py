@@ -24,7 +24,7 @@ _BLANKED = bytes(
 )
 """Translation table that replaces ASCII bytes outside words with spaces."""
 
-_MAX_CACHED = 1 << 17
+_MAX_CACHED = 1 << 17  # words; then the cache begins anew
 
 
 def decode_text(data: bytes) -> str:

@@ -40,7 +40,7 @@ _KNOWN = frozenset(f"{_RUST_PRELUDE} {_KEYWORDS}".split())
 """Names and keywords that are known without a star import."""
 _MODULE_HOOK = "__getattr__"
 """The function of a Python module that is called for names that the module does not define."""
-MAX_IMPORT_LINES = 60
+MAX_IMPORT_LINES = 60  # of one import that are searched for a name
 
 
 class FlagQuestion(NamedTuple):

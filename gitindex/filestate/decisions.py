@@ -15,8 +15,8 @@ from gitindex.filestate.service import FileStateService
 from gitindex.store import decisions as table
 from gitindex.store.connection import Database
 
-MAX_PROOF_BYTES = 1 << 18
-MAX_ANCHORS = 100
+MAX_PROOF_BYTES = 1 << 18  # of a proof that somebody hands in
+MAX_ANCHORS = 100  # quoted lines that are compared with files
 
 
 class Anchor(NamedTuple):

@@ -89,7 +89,7 @@ _ADVICE = {
     "reexport_chain": "Follow the name to the module that defines it.",
     "context_divergence": "Check the file in each of the contexts it is read in.",
     "macro_or_generated": "Edit the source of the macro or of the generator, not its output.",
-    "parse_error": "Mend the syntax error first, or check that it is not where you edit.",
+    "parse_error": "Fix the syntax error first, or check that it is not where you edit.",
     "encoding_lossy": "Check the bytes that are not valid text.",
 }
 

@@ -105,7 +105,7 @@ def may_mention(files: Iterable[str], *words: bytes) -> bool:
     return any(word in text for text in texts for word in words)
 
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 60.0  # ends what would hang for ever: git itself waits for no network here
 
 
 class TooMuchOutput(GitIndexError):

@@ -24,10 +24,10 @@ from gitindex.git.interface import NO_TREE, Entry, Head, Listing, compare_trees,
 
 KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 """Git's own numbers of the kinds."""
-MAX_ALTERNATES = 100
+MAX_ALTERNATES = 100  # object folders, which may name each other
 SHORTAGES = frozenset({EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC})
 """What a machine that runs short says; of an object it says nothing, least of all that it is missing."""
-_MOST_OF_A_HEADER = 64
+_MOST_OF_A_HEADER = 64  # bytes: a kind and a size of 18 digits are 26
 _DIGITS_OF_A_SIZE = 18
 
 

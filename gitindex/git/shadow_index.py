@@ -55,7 +55,7 @@ SETTINGS = (
     "core.splitIndex=false",
 )
 CHECKSUM = 20
-MAX_BYTES = 1 << 28
+MAX_BYTES = 1 << 28  # of an index: that of two million files; a larger one is left to git
 
 
 class Shadow(NamedTuple):

@@ -35,7 +35,7 @@ _EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name
 _LOST = 0x2000 | 0x4000
 """Unmounted, overflow: nobody knows what happened. A folder that is gone is its parent's event."""
 _FOLDER, _CAME = 0x40000000, 0x100 | 0x80  # created or moved here
-_AT_ONCE = 1 << 18
+_AT_ONCE = 1 << 18  # bytes of events in one read: thousands
 SHARE = 4
 """At most one in four of the watches that the user may have: other programs need them, too."""
 

@@ -83,8 +83,8 @@ MAX_SUBJECT, MAX_BODY = 300, 600
 """Maximum number of characters of a message that count."""
 AT_ONCE = 400
 """Number of commits read by id in one call: their ids fit into a pipe's buffer."""
-SECONDS = 30.0
-MAX_BYTES = 128 << 20
+SECONDS = 30.0  # then history counts as none: search does without it
+MAX_BYTES = 128 << 20  # of messages in memory: 64 kB for each commit of a window
 
 _LOG = (
     "log",

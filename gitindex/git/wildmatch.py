@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
 
-MAX_PATTERNS = 2_000
-MAX_PATTERN_BYTES = 500
+MAX_PATTERNS = 2_000  # of one file: each is tried on each path
+MAX_PATTERN_BYTES = 500  # longer ones match nothing, so that compiling is bounded
 
 
 class Rule(NamedTuple):

@@ -15,7 +15,7 @@ from gitindex.refresh.public_files import is_served
 
 SHELL = "/bin/sh"
 SOURCE = 'gitindex_event=$1; shift; . "$0"'
-MAX_ANCESTORS = 16
+MAX_ANCESTORS = 16  # processes between us and git: a shell, a wrapper, a few more
 PRE_COMMIT = "pre-commit"
 
 

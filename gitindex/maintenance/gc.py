@@ -22,7 +22,7 @@ from gitindex.store.entities import reconcile, remove_entities
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import NameIndex
 
-LOCK_WAIT_SECONDS = 60.0
+LOCK_WAIT_SECONDS = 60.0  # for a runner at work
 MIN_FREE_BYTES = 1 << 16
 """Less is not worth writing the whole database anew: the next commits use it."""
 BATCH = 500  # blobs of one transaction: other writers wait for one at most

@@ -24,8 +24,8 @@ from gitindex.install.hooks.place import find_place
 from gitindex.refresh.detached import start_runner
 from gitindex.refresh.spool import waiting
 
-LOCK_WAIT_SECONDS = 20.0
-COMMIT_SECONDS = 60.0
+LOCK_WAIT_SECONDS = 20.0  # for a runner at work
+COMMIT_SECONDS = 60.0  # for a commit with the hooks of other tools
 RUNS = 60
 ALONE = (
     "-c",

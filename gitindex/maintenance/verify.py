@@ -289,8 +289,8 @@ def _integrity(database: Database, full: bool) -> Check:
         return Check("integrity", False, f"{len(broken)} rows refer to nothing")
     for table in ("symbols", "imports", "exports"):  # facts refer to each other by these numbers
         gaps = database.row(
-            "SELECT count(*) FROM (SELECT max(ordinal)+1 AS top, count(*) AS held"
-            f" FROM {table} GROUP BY blob_id) WHERE top<>held"
+            "SELECT count(*) FROM (SELECT max(ordinal)+1 AS top, count(*) AS rows_"
+            f" FROM {table} GROUP BY blob_id) WHERE top<>rows_"
         )[0]
         if gaps:
             return Check("integrity", False, f"{gaps} blobs have gaps in their {table}")

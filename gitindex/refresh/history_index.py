@@ -45,7 +45,7 @@ class _Step(NamedTuple):
 
 
 def index_history(worktree: Worktree, report: Report) -> HistoryRun:
-    """Bring the layer up to HEAD. What is held of commits that are still there is kept."""
+    """Bring the layer up to HEAD. Facts of commits that are still there are kept."""
     if not os.path.isdir(worktree.store):
         raise GitIndexError("this repository has no index", "run `gitindex index`")
     lock = RunnerLock(os.path.join(worktree.store, "history.lock"))

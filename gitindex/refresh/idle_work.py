@@ -78,7 +78,7 @@ def derive_all(worktree: Worktree, report: Report) -> None:
 
 
 def _tasks(repository: Repository, due: dict[FactsKey, tuple[int, str]]) -> Iterator[Task]:
-    """Yield what the workers are asked; blobs that git has lost are left out."""
+    """Yield the workers' questions; blobs that git has lost are left out."""
     read = reader_of(repository)
     for key, (_, language) in due.items():
         try:

@@ -55,8 +55,8 @@ from gitindex.view.tree import TreeView, open_tree
 ROUNDS = 3
 """How often one call starts again because HEAD moved."""
 
-INDEX_SECONDS = 10.0
-POLL_SECONDS = 0.05
+INDEX_SECONDS = 10.0  # for the syntactic index of a HEAD that has just moved
+POLL_SECONDS = 0.05  # between two looks at a job that another process runs
 
 Report = Callable[[str, float | None], None]
 
@@ -321,7 +321,7 @@ def _program(tool: Indexer, worktree: Worktree) -> str | None:
     return locate(tool, tool_env(worktree.root, ""), worktree.root)
 
 
-QUIET_SECONDS = 2.0
+QUIET_SECONDS = 2.0  # HEAD stays for so long before an indexer starts: a rebase moves it often
 
 
 def main() -> int:

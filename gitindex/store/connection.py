@@ -102,7 +102,7 @@ TURN_SECONDS = 10.0
 UNFINISHED_LOG = "locking protocol"
 """What SQLite says of shared memory whose two headers differ, after trying for ten seconds."""
 MISSING_LOG_TRIES = 40
-MISSING_LOG_SECONDS = 0.01
+MISSING_LOG_SECONDS = 0.01  # between two tries: a writer leaves the log anew within a few ms
 
 
 class Database:

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from gitindex.store.connection import Connection, SqliteError
 from gitindex.store.other_databases import open_bytes
 
-MAX_BYTES = 64 << 20
-MAX_FILES = 100_000
+MAX_BYTES = 64 << 20  # of a foreign file that is read into memory
+MAX_FILES = 100_000  # rows of a foreign database that are read
 MAX_ROWS = 1_000_000
 """Rows of one file: more tests than any project has, times its branches."""
-MAX_LINE = 1 << 20
-MAX_SECONDS = 2.0
+MAX_LINE = 1 << 20  # the longest file whose lines are kept: files above 4 MB have no facts
+MAX_SECONDS = 2.0  # of one statement: a hostile schema may loop
 _TABLES = frozenset({"file", "context", "line_bits", "arc"})
 
 Executed = dict[str, set[int]]  # context → lines, 1-based

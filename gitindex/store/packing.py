@@ -243,7 +243,7 @@ def _uri(path: str) -> str:
     return quote_from_bytes(os.fsencode(path))
 
 
-DIGESTS_AT_ONCE = 2_000
+DIGESTS_AT_ONCE = 2_000  # blobs whose facts are in memory at once
 _HEADS = (
     "SELECT id, oid, extractor, language, status, reason, lines, symbols, interface_hash, flags,"
     " lexical FROM blobs WHERE id BETWEEN ? AND ? ORDER BY id"

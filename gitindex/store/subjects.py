@@ -30,7 +30,7 @@ from gitindex.store.mapping import ids_of_paths
 
 ALL = ""
 """Stands for all words together: the length of the messages about a path."""
-MAX_WORD = 60
+MAX_WORD = 60  # characters: no name is longer, base64 in a message is
 CACHED_WORDS = 1 << 14
 PLACES_PER_CHANGE = 100
 """Bytes of stored weights for each changed one from which they are changed in place."""

@@ -12,7 +12,7 @@ from gitindex.install.hooks.block import BLOCK_VERSION, ORIGINAL, SHEBANG, Form,
 
 LEGACY = ".legacy"  # pre-commit and prek run it
 COPIES = (LEGACY, ".old")
-MAX_BYTES = 8 << 20
+MAX_BYTES = 8 << 20  # of a hook: a larger one is no script, and is left alone
 
 
 class HookFile(NamedTuple):

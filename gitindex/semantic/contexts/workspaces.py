@@ -15,8 +15,8 @@ from gitindex.git.wildmatch import Rule, make_rule, rule_matches
 from gitindex.languages.imports.tree import join, under
 
 Read = Callable[[str], bytes | None]
-MAX_BYTES = 1 << 20
-MAX_GLOBS = 500
+MAX_BYTES = 1 << 20  # of a workspace file that are parsed
+MAX_GLOBS = 500  # patterns of one file, and crates that are reached by path
 
 
 class WorkspaceSurroundings(NamedTuple):

@@ -28,7 +28,7 @@ _STAND_INS = ("self", "Self", "this", "super", "base", "cls", "crate", "var", "d
 _FENCED = compile_later(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _HOVER = compile_later(r"^\([a-z ]{1,20}\) ")
 """The prefix in `(property) size: number`; the kind is stored separately."""
-MAX_TEXT = 2_000
+MAX_TEXT = 2_000  # characters of a signature or a comment that are kept
 
 Span = tuple[int, int, int, int]
 

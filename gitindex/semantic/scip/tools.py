@@ -22,7 +22,7 @@ from gitindex.git.settings import USER_SCOPES, YES, is_inside, user_allows
 from gitindex.semantic.contexts.discovery import Context
 from gitindex.semantic.scip.facts import ECMA_LINES, LINES, UTF8, UTF16, IndexerQuirks
 
-PROBE_SECONDS = 60.0
+PROBE_SECONDS = 60.0  # for a version: tools of the JVM and of Node start slowly
 
 
 class Indexer(NamedTuple):
@@ -268,7 +268,7 @@ def _names(value: str, worktree: Worktree) -> bool:
     return os.path.isabs(path) and os.path.realpath(path) in roots
 
 
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.05  # between two looks at a running tool
 SUPERVISOR = (sys.executable, "-I", "-m", "gitindex.semantic.scip.supervisor")
 
 
