@@ -11,8 +11,7 @@ from itertools import count
 from bench.harness import Row, Used, round_robin
 from bench.scratch import Bench
 from gitindex.git.interface import Head
-from gitindex.refresh.queue import RefreshJobService
-from gitindex.refresh.scope import RefreshScope
+from gitindex.refresh.queue import RefreshJobService, RefreshScope
 from gitindex.store import mapping
 from gitindex.store.connection import open_writer
 

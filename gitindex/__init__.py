@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     from gitindex.filestate.service import FileStateService
     from gitindex.freshness.index_status import IndexStatus, load_status, save_status, status_path
     from gitindex.freshness.observation import validate_completion_proof
-    from gitindex.refresh.queue import RefreshJobService
-    from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
+    from gitindex.refresh.queue import EMPTY, FULL, RefreshJobService, RefreshScope, merge_scopes
     from gitindex.semantic.contexts.router import ContextRouter
     from gitindex.store.seed_documents import open_index, query_index, reconcile, upsert_entity
     from gitindex.view.snapshot import GateClosed
@@ -96,8 +95,7 @@ _MODULES = {
     "filestate.service": "FileStateService",
     "freshness.observation": "validate_completion_proof",
     "freshness.index_status": "IndexStatus load_status save_status status_path",
-    "refresh.queue": "RefreshJobService",
-    "refresh.scope": "EMPTY FULL RefreshScope merge_scopes",
+    "refresh.queue": "EMPTY FULL RefreshJobService RefreshScope merge_scopes",
     "semantic.contexts.router": "ContextRouter",
     "store.seed_documents": "open_index query_index reconcile upsert_entity",
     "view.snapshot": "GateClosed",

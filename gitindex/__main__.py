@@ -85,7 +85,7 @@ def _complain(error: GitIndexError, args: list[str]) -> int:
     from gitindex.base.escape import safe_text
 
     if "--json" in args:
-        from gitindex.base.output import print_json, refused
+        from gitindex.base.escape import print_json, refused
 
         print_json(refused(error))
     sys.stderr.write(f"gitindex: {safe_text(error.message)}\n")

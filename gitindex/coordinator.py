@@ -20,9 +20,9 @@ from gitindex.questions.refs import QUESTION as REFS
 from gitindex.questions.search import QUESTION as SEARCH
 from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.questions.table import Question
+from gitindex.refresh.queue import FULL, RefreshScope
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
-from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.store import mapping
 from gitindex.store.connection import open_reader

@@ -137,7 +137,7 @@ def ask_and_print(
 
 def show_answer(question: Question, params: Params, as_json: bool, answer: Any) -> int:
     """Print an answer and return its exit code."""
-    from gitindex.base.output import print_json
+    from gitindex.base.escape import print_json
 
     if as_json:
         print_json(answer)
@@ -150,7 +150,7 @@ def _watched(question: Question, here: Here, params: Params, as_json: bool) -> i
     """Ask again and again, and print each answer that differs; returns at Ctrl-C."""
     import time
 
-    from gitindex.base.output import print_json
+    from gitindex.base.escape import print_json
     from gitindex.cli.printing import print_closed
     from gitindex.view.snapshot import GateClosed
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.output import print_json
+from gitindex.base.escape import print_json
 from gitindex.base.vocabulary import GateStatus
 from gitindex.cli.terminal import say
 from gitindex.view.snapshot import GateClosed

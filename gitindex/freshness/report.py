@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from gitindex.base.errors import Exit
-from gitindex.base.escape import counted, safe_text
+from gitindex.base.escape import counted, print_json, print_line, safe_text
 from gitindex.base.light_types import TYPE_CHECKING
-from gitindex.base.output import print_json, print_line
 from gitindex.base.vocabulary import EditScope, FreshnessState
 from gitindex.base.worktree import Worktree, find_worktree
 from gitindex.freshness.marker import is_newer

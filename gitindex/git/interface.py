@@ -3,18 +3,19 @@ differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-
 from gitindex.base.digest import sha1, sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.pattern import compile_later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Protocol
+
+    Listing = Mapping[bytes, tuple[int, str]]  # name → mode and object id, of one folder
+    Load = Callable[[Iterable[str]], Mapping[str, Listing]]  # ObjectMissing if git lacks a tree
 else:
-    Protocol = object  # a prompt cannot afford to import `typing`
+    Protocol = Listing = object  # a prompt cannot afford to import `typing`
 
 LINK = 0o120000
 GITLINK = 0o160000
@@ -85,12 +86,6 @@ CHUNK = 200
 _TYPE = 0o170000
 _ENTRIES = {n: compile_later(rb"(?s)([0-7]+) ([^\0]+)\0(.{%d})" % n) for n in (20, 32)}
 """Mode, name and id of each entry of a tree, by the length of an id."""
-
-Listing = Mapping[bytes, tuple[int, str]]
-"""Name → mode and object id, of one folder."""
-
-Load = Callable[[Iterable[str]], Mapping[str, Listing]]
-"""Lists some trees by their ids; ObjectMissing if git lacks one."""
 
 
 def parse_tree(data: bytes, id_bytes: int) -> Listing:

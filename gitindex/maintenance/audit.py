@@ -16,8 +16,8 @@ from gitindex.base.worktree import Worktree, canonical_root, worktree_at
 from gitindex.git.command import run_git
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.public_files import create_store
+from gitindex.refresh.queue import EMPTY
 from gitindex.refresh.refresher import Refresher
-from gitindex.refresh.scope import EMPTY
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable, all_late, forget_scopes

@@ -9,9 +9,8 @@ import sys
 import time
 
 from gitindex.base.errors import Exit, GitIndexError, StoreError
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import print_json, safe_text
 from gitindex.base.extras import install_hint
-from gitindex.base.output import print_json
 from gitindex.base.runner_lock import is_held
 from gitindex.base.version import __version__
 from gitindex.base.worktree import LLMC, Worktree, find_worktree

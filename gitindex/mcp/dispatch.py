@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
-from gitindex.base.escape import counted, safe_text
-from gitindex.base.output import refusal, refused
+from gitindex.base.escape import counted, refusal, refused, safe_text
 from gitindex.base.vocabulary import Layer, ProofOutcome
 from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.verdict import add_probe_hint

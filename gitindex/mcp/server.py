@@ -16,8 +16,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from gitindex.base.escape import refusal
 from gitindex.base.locations import state_folder
-from gitindex.base.output import refusal
 from gitindex.base.version import __version__
 from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import Answer, McpTool, call, content_of

@@ -21,9 +21,8 @@ from gitindex.freshness.observation import prove
 from gitindex.refresh import public_files
 from gitindex.refresh.log import Log
 from gitindex.refresh.public_files import ensure_folder, refuse_tracked, write_public
-from gitindex.refresh.queue import RefreshJobService
+from gitindex.refresh.queue import FULL, RefreshJobService
 from gitindex.refresh.refresher import Refresher
-from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, remove_tree
 from gitindex.refresh.worktree_writer import LongJobStatus, ProgressNotes, Report
 from gitindex.store import decisions, mapping

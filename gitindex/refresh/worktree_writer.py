@@ -18,9 +18,8 @@ from gitindex.freshness.observation import has_pending, prove, read_failure
 from gitindex.freshness.status_file import load_status
 from gitindex.refresh import public_files, spool
 from gitindex.refresh.log import Log
-from gitindex.refresh.queue import Job, RefreshJobService, is_forced
+from gitindex.refresh.queue import FULL, Job, RefreshJobService, RefreshScope, is_forced
 from gitindex.refresh.refresher import Refresher
-from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.refresh.session import Session
 from gitindex.store import mapping
 

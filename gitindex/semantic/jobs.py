@@ -25,10 +25,9 @@ from gitindex.git.backend import open_repository
 from gitindex.git.interface import Repository
 from gitindex.refresh.background import MEMORY_BYTES
 from gitindex.refresh.log import Log
-from gitindex.refresh.queue import Job, RefreshJobService
+from gitindex.refresh.queue import FULL, Job, RefreshJobService, RefreshScope, resolve_scope
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
-from gitindex.refresh.scope import FULL, RefreshScope, resolve_scope
 from gitindex.semantic.contexts.router import LiveContexts
 from gitindex.semantic.scip.job import (
     ContextFiles,

@@ -24,7 +24,7 @@ from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.languages.table import extractor_id
 from gitindex.refresh import public_files
 from gitindex.refresh.idle_work import note_progress_of_imports
-from gitindex.refresh.ingest import Ingest
+from gitindex.refresh.refresher import Ingest
 from gitindex.refresh.session import Session, wipe_store
 from gitindex.sharing.create import wanted_keys
 from gitindex.sharing.pack_file import DATABASE, BadPack, Manifest, find_signer, render, unpack

@@ -11,8 +11,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
-from gitindex.base.output import refusal, refused
+from gitindex.base.escape import refusal, refused, safe_text
 from gitindex.base.system import resident_bytes
 from gitindex.base.worktree import Worktree
 from gitindex.query.names.memory import Memory

@@ -49,13 +49,13 @@ TESTS = {
     "gitindex.refresh.queue": [
         "tests/unit/refresh/test_queue_reading.py",
         "tests/unit/refresh/test_queue.py",
+        "tests/repo/refresh/test_scope.py",
     ],
     "gitindex.refresh.refresher": [
         "tests/repo/refresh/test_refresher.py",
         "tests/repo/refresh/test_tracked_folder.py",
         "tests/repo/freshness/test_upgrade.py",
     ],
-    "gitindex.refresh.scope": ["tests/repo/refresh/test_scope.py"],
     "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
     "gitindex.store.mapping": [
         "tests/unit/store/test_store.py",

@@ -30,7 +30,7 @@ from gitindex.query.read import LineRange, read_lines
 from gitindex.query.references import ReferenceQuery, find_references
 from gitindex.query.search.search import search
 from gitindex.query.symbols import SymbolQuery, list_symbols
-from gitindex.view.overlay_tables import FactsMemory
+from gitindex.view.overlay import FactsMemory
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView, open_tree
 from tests import tree_changes

@@ -27,7 +27,7 @@ QUEUE, GATE = "tests/unit/refresh/test_queue.py", "tests/unit/freshness/test_gat
 ATOMIC = "tests/unit/base/test_atomic_file.py"
 FAULTS = {
     "I-05": SeededFault(
-        "gitindex.refresh.scope",
+        "gitindex.refresh.queue",
         "a.files + b.files, a.packages",
         "a.files, a.packages",
         "tests/repo/refresh/test_scope.py::test_i05_merge_selects_the_union",
@@ -81,7 +81,7 @@ FAULTS = {
         f"{ATOMIC}::test_failed_replace_keeps_the_old_and_leaves_no_temporary_file",
     ),
     "I-30": SeededFault(
-        "gitindex.refresh.scope",
+        "gitindex.refresh.queue",
         "or (since is not None and _is_after(changed_at(path), since))",
         "or _is_after(changed_at(path), since or 0)",
         "tests/repo/refresh/test_scope.py::test_the_clock_is_asked_only_if_a_time_is_given",

@@ -17,13 +17,13 @@ PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 3140,  # what a resident process needs of POSIX
+    "base": 3133,  # what a resident process needs of POSIX
     "cli": 3206,  # resident.py: hands questions over
     "edit": 1204,
-    "extract": 1718,
+    "extract": 1726,
     "filestate": 1694,
-    "freshness": 1347,
-    "git": 3849,
+    "freshness": 1346,
+    "git": 3844,
     "install": 1833,
     "languages": 8295,
     "lsp": 545,
@@ -31,7 +31,7 @@ LINES = {
     "mcp": 1242,
     "questions": 4911,  # compare: renames and the text
     "query": 19254,
-    "refresh": 3971,  # base/writer_version.py is in public_files
+    "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
     "sharing": 2977,
     "store": 5439,

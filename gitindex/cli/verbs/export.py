@@ -7,8 +7,7 @@ import sys
 
 from gitindex.base.atomic_file import write_atomic
 from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
-from gitindex.base.output import print_json
+from gitindex.base.escape import print_json, safe_text
 from gitindex.base.worktree import find_worktree
 from gitindex.cli.printing import print_closed
 from gitindex.cli.terminal import say

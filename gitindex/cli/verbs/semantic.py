@@ -11,7 +11,7 @@ from gitindex.base.vocabulary import JobStatus
 from gitindex.base.worktree import find_worktree, inside_root
 from gitindex.cli.printing import CommandReply
 from gitindex.questions.semantic import job_line
-from gitindex.refresh.scope import FULL, RefreshScope
+from gitindex.refresh.queue import FULL, RefreshScope
 
 if TYPE_CHECKING:
     from gitindex.semantic.jobs import Outcome

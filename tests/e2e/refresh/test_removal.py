@@ -18,9 +18,8 @@ from gitindex.base.worktree import LLMC, Worktree
 from gitindex.freshness import status_file
 from gitindex.install.git_template import write_template
 from gitindex.refresh import public_files
-from gitindex.refresh.queue import RefreshJobService
+from gitindex.refresh.queue import FULL, RefreshJobService
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import Pace, append_event, is_settling
 from tests.support import Repo, runner_pids, stop_runners, wait_for

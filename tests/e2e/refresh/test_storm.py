@@ -102,7 +102,7 @@ ENQUEUER = """
 import sys
 from gitindex.git.interface import Head
 from gitindex.refresh.queue import RefreshJobService
-from gitindex.refresh.scope import RefreshScope
+from gitindex.refresh.queue import RefreshScope
 from gitindex.store.connection import open_writer
 
 database = open_writer(sys.argv[1])

@@ -17,7 +17,7 @@ import pytest
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.extras import install_hint
 from gitindex.base.vocabulary import FailureReason, JobStatus
-from gitindex.refresh.scope import RefreshScope
+from gitindex.refresh.queue import RefreshScope
 from gitindex.semantic.jobs import SemanticRequest
 from gitindex.semantic.scip import schema
 from gitindex.semantic.scip.tools import read_trust, run_tool

@@ -14,8 +14,8 @@ from gitindex.base.worktree import worktree_at
 from gitindex.extract.pool import Extractor
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.public_files import create_store
+from gitindex.refresh.queue import EMPTY
 from gitindex.refresh.refresher import Refresher
-from gitindex.refresh.scope import EMPTY
 from gitindex.refresh.session import Session
 from gitindex.store.blobs import BlobTable
 from gitindex.store.connection import open_reader

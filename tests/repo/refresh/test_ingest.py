@@ -10,9 +10,9 @@ from gitindex.base.errors import StoreError
 from gitindex.base.vocabulary import FactsStatus
 from gitindex.extract.pool import ExtractedBlob
 from gitindex.languages.facts import BlobFacts, FactsKey
-from gitindex.refresh import ingest as intake
-from gitindex.refresh.ingest import Ingest
+from gitindex.refresh import refresher as intake
 from gitindex.refresh.public_files import create_store
+from gitindex.refresh.refresher import Ingest
 from gitindex.refresh.session import Session
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import NameIndex, name_index_faults

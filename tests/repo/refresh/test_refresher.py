@@ -20,9 +20,9 @@ from gitindex.extract.worker import FAULT_VARIABLE
 from gitindex.languages.facts import FactsKey
 from gitindex.maintenance.verify import verify
 from gitindex.refresh import refresher
+from gitindex.refresh.queue import FULL, RefreshScope
 from gitindex.refresh.refresher import Refresher
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.scope import FULL, RefreshScope
 from gitindex.refresh.session import Session
 from gitindex.refresh.spool import append_event
 from gitindex.store.blobs import all_late

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitindex.base.errors import GitIndexError
-from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes, resolve_scope
+from gitindex.refresh.queue import EMPTY, FULL, RefreshScope, merge_scopes, resolve_scope
 from tests.support import Repo
 
 NAMES = st.lists(st.sampled_from(["a", "b", "lib", "library", "lib.py"]), min_size=1, max_size=3)

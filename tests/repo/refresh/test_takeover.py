@@ -14,8 +14,8 @@ from gitindex.base.worktree import Worktree
 from gitindex.freshness.status_file import load_status
 from gitindex.refresh import session as store_session
 from gitindex.refresh.lifecycle import clear
+from gitindex.refresh.queue import FULL
 from gitindex.refresh.runner import RefreshRequest, Runner
-from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session, wipe_store
 from tests.support import Repo
 

@@ -23,8 +23,7 @@ from gitindex.base.vocabulary import Freshness, JobStatus, SearchMode
 from gitindex.coordinator import IndexCoordinator
 from gitindex.filestate import FileStateService
 from gitindex.git.interface import Head
-from gitindex.refresh.queue import SYNTACTIC
-from gitindex.refresh.scope import resolve_scope
+from gitindex.refresh.queue import SYNTACTIC, resolve_scope
 from gitindex.store import mapping
 from gitindex.store.connection import open_writer
 from gitindex.view.tree import open_tree

@@ -13,8 +13,8 @@ import pytest
 
 from gitindex import validate_completion_proof
 from gitindex.base.vocabulary import BuildKind
+from gitindex.refresh.queue import FULL
 from gitindex.refresh.runner import Runner
-from gitindex.refresh.scope import FULL
 from gitindex.refresh.session import Session
 from tests.mcp_client import Inside, digests, job_running, make_quiet
 from tests.support import Repo

@@ -17,14 +17,17 @@ from gitindex.base.errors import GitIndexError, StoreError
 from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.git.interface import Head
 from gitindex.refresh.queue import (
+    EMPTY,
+    FULL,
     KEEP_ENDED,
     MAX_ATTEMPTS,
     EnqueueOutcome,
     Job,
     LostJob,
     RefreshJobService,
+    RefreshScope,
+    merge_scopes,
 )
-from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
 from gitindex.store.connection import CURRENT, Database, open_writer
 from gitindex.store.mapping import register
 from tests.support import TIMEOUT
@@ -418,7 +421,7 @@ ENQUEUER = """
 import os, sys
 from gitindex.git.interface import Head
 from gitindex.refresh.queue import RefreshJobService
-from gitindex.refresh.scope import RefreshScope
+from gitindex.refresh.queue import RefreshScope
 from gitindex.store.connection import open_writer
 path, name, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
 database = open_writer(path)

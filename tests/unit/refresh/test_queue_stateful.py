@@ -20,8 +20,17 @@ from hypothesis.stateful import (
 
 from gitindex.base.vocabulary import FailureReason, JobStatus
 from gitindex.git.interface import Head
-from gitindex.refresh.queue import KEEP_ENDED, MAX_ATTEMPTS, Job, LostJob, RefreshJobService
-from gitindex.refresh.scope import EMPTY, FULL, RefreshScope, merge_scopes
+from gitindex.refresh.queue import (
+    EMPTY,
+    FULL,
+    KEEP_ENDED,
+    MAX_ATTEMPTS,
+    Job,
+    LostJob,
+    RefreshJobService,
+    RefreshScope,
+    merge_scopes,
+)
 from gitindex.store.connection import Database, open_writer
 from gitindex.store.mapping import register
 
