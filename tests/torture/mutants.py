@@ -61,6 +61,7 @@ TESTS = {
         "tests/unit/store/test_store.py",
         "tests/repo/refresh/test_refresher.py",
         "tests/repo/refresh/test_incremental.py",
+        "tests/repo/view/test_limits.py",
     ],
     "gitindex.view.overlay": ["tests/repo/view/test_overlay.py"],
 }
