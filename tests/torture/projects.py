@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
+from gitindex.extract.policy_secrets import is_secret
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.read import LineRange, read_lines
@@ -444,6 +445,8 @@ def _defined(data: bytes) -> set[str]:
 
 def _read(view: TreeView, truth: Truth, rng: random.Random) -> None:
     for name in rng.sample(sorted(truth.texts), min(3, len(truth.texts))):
+        if is_secret(os.fsencode(name)):
+            continue
         answer: Any = read_lines(view, LineRange(name))
         _may_be_fresh(view, answer)
         real = truth.texts[name].decode("utf-8-sig", "replace").replace("\r\n", "\n")
@@ -452,11 +455,11 @@ def _read(view: TreeView, truth: Truth, rng: random.Random) -> None:
 
 
 def _search(view: TreeView, truth: Truth, words: list[str], clock: Clock) -> None:
-    """A token that one file alone holds is found there."""
+    """A token that one file alone holds is found there; how high it ranks is another question."""
     for word in words:
         homes = [name for name, data in truth.texts.items() if word.encode() in data]
         if word.startswith("token_") and len(homes) == 1 and b"\0" not in truth.texts[homes[0]]:
-            answer: Any = search(view, word, 10)
+            answer: Any = search(view, word, 1_000)
             _may_be_fresh(view, answer)
             told = {row["path"] for row in answer["results"]}
             unseen = answer["freshness"].get("leftOut") or answer.get("notSearched")
