@@ -84,9 +84,10 @@ def test_i43_folders_over_the_limit_are_counted(
     repo.index()  # which folders are left out follows from the whole tree, not from the difference
     assert sum(row.mode == TREE for row in repo.mapping()) == left_out
     assert json.loads(Path(repo.worktree.marker).read_text())["leftOut"] == left_out
-    repo.git("rm", "-rq", *(f"case{number:03}" for number in range(40)))
-    repo.commit()
-    repo.index()  # what was left out fits now, although no commit has changed it
+    for first in (0, 20):  # few enough to be compared
+        repo.git("rm", "-rq", *(f"case{number:03}" for number in range(first, first + 20)))
+        repo.commit()
+        repo.index()  # what was left out fits now, although no commit has changed it
     lines, _ = _ask(repo)
     assert (len(lines["results"]), lines["freshness"]["exact"]) == (20, True)
 
