@@ -23,9 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gitindex.extract.policy_secrets import is_secret
-
 from gitindex.base.errors import GitIndexError
+from gitindex.extract.policy import is_secret
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.read import LineRange, read_lines
