@@ -78,8 +78,6 @@ class Resolver:
         """Can the import of a file mean at most one file?"""
         if language == "python":
             return bool(imported.level) or len(rules.python_roots(self._tree, imported.module)) <= 1
-        if language == "java":
-            return len(rules.type_homes(self._tree, imported.module)) <= 1
         if _RULES.get(language) is ecma.resolve:
             return ecma.is_certain(self._tree, path, imported)
         return True

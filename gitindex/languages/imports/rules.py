@@ -244,12 +244,6 @@ def _type_file(tree: Tree, inner: str, near: str) -> str | None:
     return None
 
 
-def type_homes(tree: Tree, module: str) -> set[str]:
-    """Return the files that may define an imported type; with more than one, it is a guess."""
-    inner = module.replace(".", "/")
-    return {path for suffix in _TYPES for path in tree.ending(inner + suffix, "")}
-
-
 def _package(tree: Tree, name: str) -> Iterator[str]:
     inner = name.replace(".", "/")
     for folder, paths in tree.folders.items():

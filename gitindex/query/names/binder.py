@@ -24,6 +24,7 @@ from gitindex.query.names.model import (
     defined,
     is_type,
 )
+from gitindex.query.names.modules import PACKAGED, dotted
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
 from gitindex.query.names.types import Types
@@ -32,9 +33,14 @@ _TYPE_USES = (Use.TYPE, Use.INHERIT)
 _CALL_USES = (Use.CALL, Use.DECORATOR)
 _IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
 """Languages where a bare name may be a member of the enclosing class, also an inherited one."""
+_EXTENDED = {"csharp": "(this ", "kotlin": ".{}("}
+"""What the signature of a function has that extends a type, by language."""
 _WORDS = compile_later(r"\W+")
 QUALIFIED = STRICT | {"go"}
 """Languages where a member always has a receiver."""
+_PATH = compile_later(rb"(?<![\w.:)\]?>])(?:\w+(?:::|\.))+\Z")
+_NAMES = compile_later(rb"\w+")
+MAX_PATH = 200
 _BOUND_STATES = (State.DEFINED, State.LOCAL)
 _KEY = Meaning(State.KEY)
 LABEL = Meaning(State.LOCAL, sure=True)
@@ -99,14 +105,22 @@ class Binder:
         at: int,
     ) -> Meaning:
         """Return the meaning of a member of a chain; UNKNOWN if the tree does not name the chain."""
-        if not chain:
-            return UNKNOWN
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         found = self.types.member(value, place.name)
+        if found.state is not State.DEFINED and source.language in _EXTENDED:
+            extending = self._extending(source, place.name)
+            found = defined(extending) if extending else found
         if found.state is State.OUTSIDE:
             return self._outside_member(chain, source, value.sure)
         declared = source.language in NOMINAL and value.module is None
         return found._replace(sure=value.sure and (declared or found.sure))
+
+    def _extending(self, source: FileNames, name: str) -> list[Definition]:
+        """Return the functions of a name that extend a type and that a file sees."""
+        sign = _EXTENDED[source.language].format(name)
+        found = [d for d in self.project.definitions(name) if sign in d.signature]
+        found = [d for d in found if d.path == source.path or "private " not in d.signature]
+        return self.names.modules.packages.visible(source, found) if found else []
 
     def _outside_member(self, chain: Sequence[Part], source: FileNames, sure: bool) -> Meaning:
         """Return a member of a module or a type outside the tree."""
@@ -160,7 +174,13 @@ class Binder:
             inherited = self._by_use(source, place, at, inherited)
         if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
             return inherited
-        return found._replace(sure=False)
+        around, symbol = list[Definition](), source.symbol(place.enclosing)
+        while symbol is not None:
+            around += [symbol] if is_type(symbol) else []
+            symbol = source.symbol(symbol.parent)
+        members = self.types.classes.members
+        known = not any(members(one, place.name, True)[1] for one in around)
+        return found._replace(sure=found.sure and known)
 
     def receiver(self, source: FileNames, at: int) -> Sequence[Part] | None:
         """Return the object of the member at an offset, empty if the tree does not name it.
@@ -168,7 +188,14 @@ class Binder:
         None for a bare name.
         """
         scopes = self.project.scopes(source.path)
-        return scopes.receiver(at) if scopes else None
+        chain = scopes.receiver(at) if scopes else None
+        if source.language != "rust" or (chain is not None and chain):
+            return chain
+        before = self.project.text(source.path)[max(0, at - MAX_PATH) : at]
+        path = _PATH.search(before)  # macros have tokens only
+        if path is None:
+            return chain
+        return [Part(name.decode(), False) for name in _NAMES.findall(path.group())]
 
     def assigned(self, source: FileNames, place: Occurrence) -> list[tuple[str, int]]:
         """Return where members that are not symbols get their values, in a class or an object."""
@@ -333,13 +360,11 @@ class Binder:
 
     def _segment(self, source: FileNames, module: str, name: str) -> Meaning:
         """Return the meaning of a part of an imported path: a module, in Java also a class."""
-        if source.language != "java":  # in Python nothing but a module can stand there
+        if source.language not in PACKAGED:  # in Python nothing but a module can stand there
             return Meaning(State.MODULE, sure=source.language == "python")
-        types = [d for d in self.project.definitions(name) if is_type(d)]
-        head = module[: f"{module}.".index(f".{name}.") if f".{name}." in f"{module}." else 0]
-        home = f"{head.replace('.', '/')}/{name}.java"
-        found = [d for d in types if f"/{d.path}".endswith(f"/{home}") and d.parent < 0]
-        return defined(found, True) if found else Meaning(State.MODULE, sure=not types)
+        full = dotted(module)
+        head = full[: f"{full}.".index(f".{name}.") + 1] if f".{name}." in f"{full}." else ""
+        return self.names.modules.packages.member(source, f"{head}{name}")
 
 
 def _definition_at(source: FileNames, place: Occurrence) -> Meaning:

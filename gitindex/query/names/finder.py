@@ -416,8 +416,8 @@ class Finder:
         unread = source.language in MODELLED and self.project.scopes(source.path) is None
         if source.origin.status != FactsStatus.PARSED or (unread and _is_use(place)):
             return NOT_PARSED  # nothing is proven without scopes, nor by those of broken code
-        if meaning.bare and wanted.members and source.language in QUALIFIED:
-            return ELSEWHERE  # a member always has a receiver in these languages
+        if meaning.bare and wanted.members and _has_receivers(source, place, meaning, wanted):
+            return ELSEWHERE
         return _class_of(source, place, meaning, wanted)
 
     def _is_given(self, source: FileNames, place: Occurrence) -> bool:
@@ -548,6 +548,18 @@ def _class_of_bare(source: FileNames, meaning: Meaning, wanted: _SearchTargets) 
     """Return the class of a name without a receiver that means something else."""
     own = source.language in _SCOPED and wanted.free and _is_own(source, meaning)
     return ELSEWHERE if meaning.sure or own else UNBOUND
+
+
+def _has_receivers(
+    source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+) -> bool:
+    """Return whether a member always has a receiver where a name stands: a function of PHP has none."""
+    if source.language == "php":
+        return place.use == Use.CALL and all(d.kind == "method" for d in wanted.targets.values())
+    if source.language == "rust":  # but for a variant, which a pattern may name; macros have tokens
+        variants = any(d.kind == "enumerator" for d in wanted.targets.values())
+        return meaning.state is State.LOCAL and not variants
+    return source.language in QUALIFIED
 
 
 def _may_override(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from gitindex.base.vocabulary import FactsStatus
 from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import EXPORTED_MORE, EXPORTED_WHOLE, MODELLED, Part
 from gitindex.languages.syntax.kinds import SPACES
@@ -24,11 +25,29 @@ from gitindex.query.names.model import (
 )
 from gitindex.query.names.project import Project
 
+PACKAGED = frozenset({"java", "kotlin", "scala", "csharp", "php"})
+"""Languages whose files declare what names their definitions have for other files."""
+_NESTING = frozenset({"csharp", "scala"})
+"""Languages where a package sees the names of those around it."""
+_GLOBAL = frozenset({"csharp", "php"})
+"""Languages where it sees what is in no package."""
+
 _MANY = 3
 """Files of a package that are examined one by one; with more, only those that define the name."""
 
+MAX_LINE = 1 << 30
 MAX_HOPS = 8
 """Re-exports followed for one name."""
+
+_PACKAGES = (
+    "SELECT DISTINCT s.qualified_name FROM {symbols} s JOIN {live} l ON l.blob_id=s.blob_id"
+    " WHERE s.kind IN ('package', 'namespace')"
+)
+_USING = (
+    "SELECT l.path FROM {live} l JOIN {blobs} b ON b.id=l.blob_id WHERE b.language='csharp'"
+    " AND NOT EXISTS (SELECT 1 FROM {symbols} s WHERE s.blob_id=b.id)"
+)
+"""Files of C# that define nothing: they have the `using` of a whole project."""
 
 
 class Modules:
@@ -39,6 +58,7 @@ class Modules:
         self._exports: dict[str, dict[str, tuple[Part, ...]]] = {}
         self._included: dict[tuple[str, str], Meaning] = {}
         self._includes = Includes(project)
+        self.packages = Packages(project)
         self._asked: dict[tuple[tuple[str, ...], str], Meaning] = {}
 
     @cached_property
@@ -83,7 +103,9 @@ class Modules:
         if key not in self._imported:
             found = self._import(source, item, name, seen)
             resolver = self.project.tree.resolver
-            certain = resolver.is_certain(source.path, source.language, item)
+            certain = source.language in PACKAGED or resolver.is_certain(
+                source.path, source.language, item
+            )
             if found.sure and not (certain and not self._may_be_elsewhere(source, item)):
                 found = found._replace(sure=False)
             if seen:  # imports may be circular: a result inside a cycle is incomplete
@@ -93,8 +115,13 @@ class Modules:
 
     def below(self, space: Module, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
         """Return the meaning of a name in a module: its export, or a submodule."""
-        found = self.exported(space.paths, name, seen)
         home = self.project.source(space.home) if space.name else None
+        if home is not None and home.language in PACKAGED:
+            return self.packages.member(home, f"{space.name}.{name}")
+        if home is not None and home.language == "rust":
+            file = self._rust_file(home, f"{space.name}::{name}")
+            return file if file.module is not None else self.exported(space.paths, name, seen)
+        found = self.exported(space.paths, name, seen)
         if found.state is State.UNKNOWN and home is not None and home.language == "python":
             inner = f"{space.name}.{name}"
             paths = self.project.resolve(home, Import(inner, (), 0, 0))
@@ -120,8 +147,13 @@ class Modules:
         """Resolve a name through imports that bind everything: stars, includes, namespaces."""
         if source.origin.family == "c":
             return self._from_headers(source, name)
+        if source.language in PACKAGED:
+            return self.packages.starred(source, name)
         found = []
         for star in source.stars:
+            if source.language == "rust":
+                found.append(self._rust_path(source, [*star.module.split("::"), name], seen))
+                continue
             paths = self.project.resolve(source, star)
             self.project.load(paths)
             found.append(self.exported(paths, name, seen))
@@ -226,20 +258,71 @@ class Modules:
     def _import(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         if source.language == "python":
             return self._python(source, item, name, seen)
+        if source.language in PACKAGED:
+            return self.packages.imported(source, item.module, name)
+        if source.language == "rust":
+            path = item.module.split("::")
+            found = self._rust_path(source, [*path, name], seen)
+            itself = found.state is State.UNKNOWN and path[-1] == name  # `extern crate name`
+            return self._rust_path(source, path, seen) if itself else found
+        return self._from_files(source, item, name, seen)
+
+    def _from_files(
+        self, source: FileNames, item: Import, name: str, seen: frozenset[str]
+    ) -> Meaning:
+        """Return what the files that an import reaches have under a name."""
         if source.language in ECMA:
             paths = self.project.resolve(source, item)
             if not paths:
                 return UNKNOWN if item.module.startswith(".") else self._outside(source, item)
             return self._module(paths, seen) if name == "*" else self.exported(paths, name, seen)
         paths = self.project.resolve(source, item._replace(names=((name, name),)))
-        if not paths:
-            return self._outside(source, item) if source.language == "go" else OUTSIDE
         if source.language == "go":
-            return module(paths, item.module, source.path)
-        found = self.exported(paths, name, seen)
-        if found.state is State.DEFINED:
+            found = module(paths, item.module, source.path)
+            return found if paths else self._outside(source, item)
+        found = self.exported(paths, name, seen) if paths else OUTSIDE
+        if found.state is State.DEFINED or not paths:
             return found
         return module(paths, item.module, source.path)
+
+    def _rust_path(self, source: FileNames, path: list[str], seen: frozenset[str]) -> Meaning:
+        """Return what a path of Rust leads to: modules that are files, and what is in one."""
+        found, own = self.rust_start(source, path[0]), top_symbols(source, path[0])
+        if found.state is State.UNKNOWN:
+            found = defined(own) if own else OUTSIDE
+        for part in path[1:]:
+            found = self._rust_part(source, found, part, seen)
+        return found
+
+    def _rust_part(
+        self, source: FileNames, found: Meaning, part: str, seen: frozenset[str]
+    ) -> Meaning:
+        """Return what a name means in a module of Rust, a type or an inline module."""
+        if found.module is None:
+            inner = (_inside(self.project, d, part) for d in found.definitions)
+            return (
+                next((defined(one) for one in inner if one), UNKNOWN)
+                if found.definitions
+                else found
+            )
+        own = top_symbols(source, part) if source.path in found.module.paths else []
+        if own and (own[0].kind not in SPACES or own[0].end_line > own[0].line):
+            return defined(own)  # a module that is a file has one line here
+        return self.below(found.module, part, seen)
+
+    def rust_start(self, source: FileNames, name: str) -> Meaning:
+        """Return the module that a path of Rust starts at: of this file, or the root of a crate."""
+        if name == "self":
+            return module((source.path,), name, source.path)
+        return self._rust_file(source, name)
+
+    def _rust_file(self, source: FileNames, path: str) -> Meaning:
+        """Return the file that is a module of Rust by its path; UNKNOWN if none is."""
+        name = path.rpartition("::")[2]
+        files = self.project.resolve(source, Import(path, (), 0, 0))
+        own = tuple(f for f in files if f"/{f}".endswith((f"/{name}.rs", f"/{name}/mod.rs")))
+        found = own if "::" in path and name != "super" else files
+        return module(found, path, source.path) if found else UNKNOWN
 
     def _python(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         bare = item._replace(names=())
@@ -291,6 +374,13 @@ class Modules:
         return self._outside(source, item)
 
 
+def _inside(project: Project, outer: Definition, name: str) -> list[Definition]:
+    """Return what an enum, a type or an inline module of Rust has under a name."""
+    source = project.source(outer.path)
+    full = f"{outer.qualified}.{name}"
+    return [d for d in source.named(name) if d.qualified == full] if source is not None else []
+
+
 def _plain_name(chain: Sequence[Part]) -> str:
     """Return the name that a chain is; empty for any other."""
     return chain[0].name if len(chain) == 1 and not chain[0].called else ""
@@ -313,9 +403,16 @@ def top_symbols(source: FileNames, name: str) -> list[Definition]:
     if source.language in MODELLED:
         own = (name, f"exports.{name}")
         return [s for s in found if s.qualified.removeprefix("module.") in own]
+    if source.language == "rust":  # what an `impl` has is no item of a module
+        return [s for s in source.named(name) if _is_item(source, s)]
     if found:
         return found
     return [s for s in source.named(name) if _is_grouped(source, s)]
+
+
+def _is_item(source: FileNames, definition: Definition) -> bool:
+    own = definition.parent < 0 and definition.qualified == definition.name
+    return own or (definition.parent >= 0 and _is_grouped(source, definition))
 
 
 def _is_grouped(source: FileNames, definition: Definition) -> bool:
@@ -323,6 +420,138 @@ def _is_grouped(source: FileNames, definition: Definition) -> bool:
     while outer is not None and outer.kind in SPACES:
         outer = source.symbol(outer.parent)
     return outer is None
+
+
+class Packages:
+    """Definitions by their full names: the package that their file declares, and the name in it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def of(self, path: str, line: int = MAX_LINE) -> str:
+        """Return the package that a file declares above a line; empty if there is none."""
+        source = self._project.source(path)
+        clauses = [s for s in source.symbols if s.kind == "package"] if source is not None else []
+        above = [s.qualified for s in clauses if s.line <= line]
+        nested = source is not None and source.language == "scala"
+        return dotted(".".join(above if nested else above[-1:]))
+
+    def find(self, source: FileNames, name: str) -> list[Definition]:
+        """Return what has a full name in the languages of a file."""
+        near = [d for d in self._near(name) if f".{name}".endswith(f".{d.qualified}")]
+        self._project.load(d.path for d in near)
+        family = source.origin.family
+        found = [d for d in near if self._project.family(d) == family and self.full_name(d) == name]
+        return [d for d in found if d.kind != "package"]
+
+    def _meaning(self, source: FileNames, found: list[Definition]) -> Meaning:
+        """Return what is sure if only one file has it; in Java the nearest of several variants."""
+        paths = {d.path for d in found}
+        if len(paths) > 1 and source.language == "java":
+            shared = {p: len(os.path.commonpath([p, source.path])) for p in paths}
+            best = max(shared.values())
+            found = [d for d in found if shared[d.path] == best]
+        return defined(found, len(paths) == 1)
+
+    def around(self, source: FileNames, name: str, package: str) -> Meaning:
+        """Return what a name means in a package, or in one around it that it sees."""
+        spaces = [package, *(_ends(package) if source.language in _NESTING else ())]
+        if source.language in _GLOBAL:
+            spaces.append("")
+        told = (self.find(source, f"{space}.{name}".lstrip(".")) for space in spaces)
+        return self._meaning(source, next(filter(None, told), []))
+
+    def imported(self, source: FileNames, module_name: str, name: str) -> Meaning:
+        """Return the meaning of one name of an import; what is sure has its full name."""
+        full = dotted(module_name).replace(".Companion", "")  # whose members have no name of it
+        if name not in (full.rpartition(".")[2], module_name):
+            full = f"{full}.{name}"
+        found = self.find(source, full) or self.find(source, f"{full}.{name}")
+        if found:
+            return self._meaning(source, found)
+        if self.is_package(full):
+            return module((), full, source.path)
+        holders = [d for end in _ends(full) for d in self.find(source, end)]
+        read = all(self._is_read(d) for d in self._near(full))
+        return UNKNOWN if holders else OUTSIDE._replace(sure=read and source.language != "scala")
+
+    def member(self, source: FileNames, full: str) -> Meaning:
+        """Return what has a full name: definitions, or a package."""
+        found = self.find(source, full)
+        if found:
+            return self._meaning(source, found)
+        return module((), full, source.path) if self.is_package(full) else UNKNOWN
+
+    def starred(self, source: FileNames, name: str) -> Meaning:
+        """Return what the imports of whole packages or types bind to a name."""
+        spaces = sorted(self._starred_spaces(source))
+        found = [d for space in spaces for d in self.find(source, f"{space}.{name}")]
+        return defined(found) if found else UNKNOWN
+
+    def _starred_spaces(self, source: FileNames) -> set[str]:
+        shared = self._global_usings() if source.language == "csharp" else []
+        return {dotted(star.module) for star in source.stars} | set(shared)
+
+    def visible(self, source: FileNames, found: list[Definition]) -> list[Definition]:
+        """Return those of some definitions whose package a file is of, or imports."""
+        package = self.of(source.path)
+        spaces = {package, *(_ends(package) if source.language in _NESTING else ())}
+        spaces |= self._starred_spaces(source) | {dotted(i.module) for i in source.imports}
+        self._project.load(d.path for d in found)
+        near = [d for d in found if self._project.family(d) == source.origin.family]
+        homes = ((d, self.full_name(d)) for d in near)
+        return [d for d, full in homes if full in spaces or not spaces.isdisjoint(_ends(full))]
+
+    def is_package(self, name: str) -> bool:
+        """Return whether some file declares a package, or one below it."""
+        notes = self._project.tree.notes
+        if "packages" not in notes:
+            self._project.view.ensure_facts()
+            rows = self._project.view.rows(_PACKAGES)
+            told = [dotted(row[0]).split(".") for row in rows]
+            notes["packages"] = {".".join(p[:at]) for p in told for at in range(1, len(p) + 1)}
+        return name in notes["packages"]
+
+    def _near(self, name: str) -> list[Definition]:
+        return self._project.definitions(name.rpartition(".")[2])
+
+    def full_name(self, definition: Definition) -> str:
+        """Return the name that a definition has for other packages."""
+        package = self.of(definition.path, definition.line)
+        return f"{package}.{definition.qualified}" if package else definition.qualified
+
+    def _is_read(self, definition: Definition) -> bool:
+        """Return whether the package of a definition is known: its file was parsed as a whole."""
+        source = self._project.source(definition.path)
+        return source is not None and source.origin.status == FactsStatus.PARSED
+
+    def _global_usings(self) -> list[str]:
+        """Return the namespaces that all files of C# use."""
+        notes = self._project.tree.notes
+        if "global_usings" not in notes:
+            users = self._project.view.rows(_USING)
+            paths = [os.fsdecode(path) for (path,) in users]
+            self._project.load(paths)
+            notes["global_usings"] = [
+                item.module
+                for source in filter(None, map(self._project.source, paths))
+                for item in source.stars
+                if self._project.span(source.path, item.line, item.line).startswith("global ")
+            ]
+        found: list[str] = notes["global_usings"]
+        return found
+
+
+def dotted(name: str) -> str:
+    """Return a full name with points between its parts, also one of PHP."""
+    return name.replace("\\", ".").strip(".")
+
+
+def _ends(full: str) -> Iterator[str]:
+    """Yield the full names of what is around a name."""
+    while "." in full:
+        full = full.rpartition(".")[0]
+        yield full
 
 
 class Includes:

@@ -31,7 +31,7 @@ from gitindex.query.names.model import (
     defined,
     is_type,
 )
-from gitindex.query.names.modules import Modules, joined, top_symbols
+from gitindex.query.names.modules import PACKAGED, Modules, dotted, joined, top_symbols
 from gitindex.query.names.project import Project
 
 _ECMA_NAMES = """
@@ -108,8 +108,8 @@ PLAIN = frozenset(_PLAIN_NAMES.split())
 """Types whose instances have no members in the tree."""
 
 
-_SHARED = frozenset({"go", "java", "kotlin", "scala", "csharp", "php"})
-"""Languages where the files of one folder see each other's names."""
+_SHARED = PACKAGED | {"go"}
+"""Languages where the files of one package see each other's names."""
 
 _MAX_PATTERN = 30
 """Maximum lines of a destructuring pattern."""
@@ -161,12 +161,24 @@ class Names:
                     return defined(kids)
             elif kids and source.language not in STRICT:
                 return defined(kids)
-            elif symbol.kind in SPACES and (merged := _merged(source, symbol, name)):
+            elif merged := self._merged(source, symbol, name):
                 return defined(merged)
             if near := self._bindings(source, name, symbol.ordinal):
                 return self._bound_here(source, name, [], near)
             here = symbol.parent
         return self._in_module(source, name)
+
+    def _merged(self, source: FileNames, space: Definition, name: str) -> list[Definition]:
+        """Return what other declarations of a namespace have under a name, and those around it."""
+        if source.language == "ruby" and name[:1].isupper():  # any file reopens classes, too
+            return self._of_ruby(source, f"{space.qualified}.{name}")
+        if space.kind not in SPACES:
+            return []
+        if source.language in PACKAGED:
+            space_name = dotted(space.qualified)
+            return list(self.modules.packages.around(source, name, space_name).definitions)
+        outer = [(s, source.symbol(s.parent)) for s in source.named(name)]
+        return [s for s, owner in outer if owner is not None and owner.qualified == space.qualified]
 
     def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
         """Return the meaning of a name that a scope inside the module declares."""
@@ -347,10 +359,15 @@ class Names:
         return next(clauses, "")
 
     def _beside(self, source: FileNames, name: str) -> Meaning:
-        """Return definitions of the same package, those of the same folder first."""
-        near = self._of_package(source, name)
-        folder = source.path.rpartition("/")[0]
-        near = [d for d in near if d.path.rpartition("/")[0] == folder] or near
+        """Return definitions of the same package; those of Ruby's constants in any file."""
+        near: Sequence[Definition]
+        if source.language in PACKAGED:
+            packages = self.modules.packages
+            near = packages.around(source, name, packages.of(source.path)).definitions
+        elif source.language == "ruby":
+            near = self._of_ruby(source, name)
+        else:
+            near = self._of_package(source, name)
         if near:
             return defined(near, source.language == "go")
         own = source.language == "java" and name in BUILTINS["java"]
@@ -359,24 +376,24 @@ class Names:
         )
 
     def _of_package(self, source: FileNames, name: str) -> list[Definition]:
-        """Return what the package of a file defines under a name, outside of types."""
-        found = [d for d in self.project.definitions(name) if d.parent < 0]
-        found = [d for d in found if "." not in d.qualified]
+        """Return what the package of a file of Go defines under a name."""
+        found = [d for d in self.project.definitions(name) if d.qualified == name]
         self.project.load(d.path for d in found)
-        family, package = source.origin.family, self._package(source.path)
-        found = [d for d in found if self.project.family(d) == family]
-        return [d for d in found if self._package(d.path) == package]
+        homes = ((d, self.project.source(d.path)) for d in found)
+        here = _package_of(source)
+        return [d for d, home in homes if home is not None and _package_of(home) == here]
 
-    def _package(self, path: str) -> str:
-        """Return the package that a file declares; its folder in Go and where none is declared.
+    def _of_ruby(self, source: FileNames, qualified: str) -> list[Definition]:
+        """Return a constant of Ruby by its full name: they are global."""
+        name = qualified.rpartition(".")[2]
+        found = [d for d in self.project.definitions(name) if d.qualified == qualified]
+        return [d for d in found if self.project.family(d) == source.origin.family]
 
-        Constants of Ruby are global: an autoloader finds them, often without any `require`.
-        """
-        if path.endswith(".rb"):
-            return ""
-        source = self.project.source(path) if not path.endswith(".go") else None
-        declared = (s.name for s in source.symbols if s.kind == "package") if source else iter(())
-        return next(declared, "") or path.rpartition("/")[0]
+
+def _package_of(source: FileNames) -> tuple[str, str]:
+    """Return the package of a file of Go: its folder, and the clause, which tests may end in `_test`."""
+    clause = next((s.name for s in source.symbols if s.kind == "package"), "")
+    return source.path.rpartition("/")[0], clause
 
 
 def _is_shared(source: FileNames, name: str) -> bool:
@@ -415,9 +432,3 @@ def _is_script(source: FileNames) -> bool:
     """Return whether a file of ECMAScript is no module: scripts share one global scope."""
     exports = any(symbol.exported for symbol in source.symbols)
     return source.language in ECMA and not source.imports and not exports
-
-
-def _merged(source: FileNames, space: Definition, name: str) -> list[Definition]:
-    """Return what other declarations of a namespace of TypeScript have under a name."""
-    outer = [(s, source.symbol(s.parent)) for s in source.named(name)]
-    return [s for s, owner in outer if owner is not None and owner.qualified == space.qualified]

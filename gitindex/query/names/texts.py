@@ -18,6 +18,7 @@ from gitindex.query.names.model import (
     ECMA,
     ELSEWHERE,
     NOT_PARSED,
+    RECEIVER,
     STRING,
     At,
     Definition,
@@ -52,6 +53,8 @@ _LEFT_OUT = (
 )
 """Paths without facts, but for those that git takes as binary: it searches none of these."""
 _WORD = compile_later(rb"\w+")
+_NAME = compile_later(rb"[\w$@#!?\x80-\xff]+")
+"""A name of code: longer than what git takes as a word."""
 _NOT_GREPPED = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 
 
@@ -272,7 +275,7 @@ class Texts:
         self, project: Project, name: str, places: dict[MentioningFile, list[int]]
     ) -> None:
         """Load what is needed to judge these offsets: scopes, or the kinds of places."""
-        self._project = project
+        self._project, self._name = project, name
         self._size = len(name.encode("utf-8", "surrogatepass"))
         parsed = {file: at for file, at in places.items() if _has_tree(file)}
         project.load_scopes(f.path for f in parsed if f.language in MODELLED and not kind_of(f))
@@ -357,9 +360,11 @@ class Texts:
         scopes = self._project.scopes(file.path) if file.language in MODELLED else None
         if told.kind == "token" or (scopes is not None and start in scopes.labels):
             return ELSEWHERE
-        around = data[max(0, start - 1) : start] + data[start + self._size :][:1]
         longer = (told.start, told.end) != (start, start + self._size)
-        return ELSEWHERE if longer and any(b >= 0x80 or b in b"$@#" for b in around) else NOT_PARSED
+        if file.language == "ruby" and data[told.start : start] == b"@":  # what `attr_reader` reads
+            attribute = any(d.kind == "field" for d in self._project.definitions(self._name))
+            return RECEIVER if attribute else ELSEWHERE
+        return ELSEWHERE if longer and _NAME.fullmatch(data, told.start, told.end) else NOT_PARSED
 
     def _of_data(self, file: MentioningFile, start: int, kind: MentionKind) -> PlaceClass:
         """Judge a place in a data file or a template: a word of a text, or anything else."""

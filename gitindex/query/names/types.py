@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from gitindex.languages.facts import Import
 from gitindex.languages.scopes.model import (
     CLASS,
     EACH,
@@ -52,6 +51,7 @@ from gitindex.query.names.model import (
     of_space,
     one_of,
 )
+from gitindex.query.names.modules import PACKAGED
 from gitindex.query.names.names import OF_EACH, PASSING_EACH, PLAIN, WRAPPERS, Names
 from gitindex.query.names.project import Project
 
@@ -250,8 +250,6 @@ class Classes:
 
 
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
-_NAMESPACES = {"php": "\\", "java": "."}
-"""What joins the parts of a type's full name, which needs no import."""
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _CONCRETE = frozenset({"class", "struct", "enum", "union"})
@@ -454,12 +452,22 @@ class Types:
         itself = self._itself(part, place)
         if itself is not None:
             return itself
-        value = self._value(self._look(part.name, place), place, part.name)
+        value = self._value(self._start(part.name, place), place, part.name)
         return self._call(value, place) if part.called else value
+
+    def _start(self, name: str, place: ExpressionPlace) -> Meaning:
+        """Return what the first name of a chain means; in Rust it may be a module or a crate."""
+        found = self._look(name, place)
+        if place.source.language != "rust" or found.state is not State.UNKNOWN:
+            return found
+        inline = name == "super" and any(s.kind in SPACES for s in _around(place))
+        return self.names.modules.rust_start(place.source, "self" if inline else name)
 
     def _itself(self, part: Part, place: ExpressionPlace) -> Value | None:
         """Return the object whose code a place is in, if a part names it: `this`, `super()`."""
         python = place.source.language == "python"
+        if place.source.language == "rust" and part.name == "super":
+            return None
         if part.name in _SUPER and (part.called or not python):
             owner = self.classes.owner(place.source, place.scope)
             sure = python or self.classes.is_innermost(owner, place.at)
@@ -491,6 +499,9 @@ class Types:
             return self._of_definitions(meaning, place, holder)
         if meaning.state is State.UNBOUND and name in PLAIN:
             return NOT_OURS
+        packages = self.names.modules.packages
+        if place.source.language in PACKAGED and holder is NOT_KNOWN and packages.is_package(name):
+            return Value(ValueKind.MODULE, module=Module((), name, place.source.path), sure=True)
         return self._attribute(holder, name, place.depth) or NOT_KNOWN
 
     def _of_definitions(self, meaning: Meaning, place: ExpressionPlace, holder: Value) -> Value:
@@ -641,22 +652,10 @@ class Types:
         if len(parts) == 1 and (variable := self._type_variable(meaning)) is not None:
             return self.typed(variable, place.deeper())
         value = self.chain(parts, place.deeper())
-        if value.kind is not ValueKind.TYPE and len(parts) > 1:
-            value = self._by_full_name(parts, place) or value
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
         outside = value.kind is ValueKind.OUTSIDE or self._is_outside(parts, meaning, place.source)
         return NOT_OURS if outside else NOT_KNOWN
-
-    def _by_full_name(self, parts: Sequence[Part], place: ExpressionPlace) -> Value | None:
-        """Return a type that is named with its namespace: `\\Monolog\\Logger`, `org.jsoup.Jsoup`."""
-        between = _NAMESPACES.get(place.source.language)
-        if between is None:
-            return None
-        last = parts[-1].name
-        item = Import(between.join(part.name for part in parts), ((last, last),), 0, 0)
-        meaning = self.names.modules.imported(place.source, item, last)
-        return self._value(meaning, place, last) if meaning.definitions else None
 
     def _type_variable(self, meaning: Meaning) -> DeclaredType | None:
         """Return the bound of a type variable of Python; None for anything else."""
@@ -690,6 +689,14 @@ class Types:
                     return value._replace(sure=False)  # code anywhere may assign it
             todo = [*self.classes.bases(at)[0], *todo]
         return None
+
+
+def _around(place: ExpressionPlace) -> Iterator[Definition]:
+    """Yield the definitions around a place, the innermost first."""
+    symbol = place.source.symbol(place.scope)
+    while symbol is not None:
+        yield symbol
+        symbol = place.source.symbol(symbol.parent)
 
 
 def _one_of(meanings: list[Meaning]) -> Meaning:

@@ -257,3 +257,94 @@ def test_a_package_is_what_files_declare_not_their_folder(
     answer = ask(repo, target)
     assert {f"{r['path']}:{r['line']}" for r in answer["references"]} == found
     assert "src/test/java/org/two/Other.java" not in {r["path"] for r in answer["references"]}
+
+
+FULL_NAMES = {
+    "j/MathTools.java": "package a.b;\npublic class MathTools {\n"
+    "  public static long high() { return 1; }\n  public MathTools() {}\n  long low() { return 2; }\n}\n",
+    "j/Named.java": "package a.c;\nimport static a.b.MathTools.high;\n"
+    "class Named { long f() { return high(); } }\n",
+    "j/Starred.java": "package a.c;\nimport static a.b.MathTools.*;\n"
+    "class Starred {\n  long f() { return high(); }\n  long g() { return a.b.MathTools.high(); }\n}\n",
+    "j/Made.java": "package a.c;\nimport a.b.MathTools;\n"
+    "class Made { long f(MathTools t) { return t.low(); } }\n",
+    "j/Foreign.java": "package a.c;\nimport x.y.MathTools;\nclass Foreign { MathTools t; }\n",
+    "kt/tools.kt": "package my.tools\n\nfun common(a: String): Int { return 1 }\n"
+    "fun String.slashes(): String { return this }\n\n"
+    "class Holder {\n  companion object {\n    const val MAX = 3\n  }\n}\n",
+    "kt/use.kt": "package my.app\nimport my.tools.common as other\nimport my.tools.slashes\n"
+    "import my.tools.Holder.Companion.MAX\n\n"
+    'fun first() {\n  other("a")\n  "b".slashes()\n  my.tools.common("c")\n  print(MAX)\n}\n',
+    "sc/P.scala": "package up.core\nobject Parsing { def reject(a: Int): Int = a }\n",
+    "sc/U.scala": "package up.app\nimport up.core.Parsing.reject\n"
+    "object U {\n  val a = reject(1)\n  val b = up.core.Parsing.reject(2)\n}\n",
+    "cs/Guard.cs": "static class Guard { public static T Check<T>(T x) { return x; } }\n",
+    "cs/Engine.cs": "namespace Acme.Core {\n"
+    "  public class Engine { public static Engine Make() { return null; } }\n"
+    "  public static class More { public static int Twice(this int x) { return x; } }\n}\n",
+    "cs/Use.cs": "using Acme.Core;\nusing static Acme.Core.Engine;\nusing Eng = Acme.Core.Engine;\n"
+    "namespace Acme.App;\nclass Use {\n  void F(int n) {\n    Guard.Check(n);\n    Engine.Make();\n"
+    "    Make();\n"
+    "    Eng.Make();\n    Acme.Core.Engine.Make();\n    n.Twice();\n  }\n}\n",
+    "cs/Inner.cs": "namespace Acme.Core.Inner;\nclass Inner { void F() { Engine.Make(); } }\n",
+    "cs/GlobalUsings.cs": "global using Acme.Core;\n",
+    "cs/Other.cs": "namespace Zeta;\nclass Other { void F() { Engine.Make(); } }\n",
+    "php/f.php": "<?php\nnamespace App\\Tools;\nfunction help($a) { return $a; }\n"
+    "class Box { public static function help() {} }\n",
+    "php/u.php": "<?php\nnamespace App\\Other;\nuse function App\\Tools\\help;\n"
+    "use App\\Tools\\Box as Crate;\n"
+    "help(1);\n\\App\\Tools\\help(2);\nCrate::help();\n",
+    "rb/base.rb": "module Guarding\n  class Base\n    def same?(a); end\n    def same(a); end\n  end\nend\n",
+    "rb/other.rb": "class Base\nend\n",
+    "rb/token.rb": "module Guarding\n  class Token < Base\n    def go\n      same(1)\n    end\n  end\nend\n",
+    "rs/Cargo.toml": '[package]\nname = "front"\n',
+    "rs/src/main.rs": "mod flags;\nmod kinds;\nfn main() {}\n",
+    "rs/src/flags/mod.rs": "mod doc;\npub const LIMIT: u8 = 1;\n",
+    "rs/src/flags/doc.rs": "use crate::kinds;\nfn go() {\n"
+    '  println!("{}", crate::flags::LIMIT);\n  kinds::Kind::made();\n}\nstruct Other;\n'
+    "impl Other { fn kinds() {} }\n",
+    "rs/src/kinds.rs": "pub enum Kind { First }\nimpl Kind { pub fn made() {} }\n"
+    "fn go() {\n  use self::Kind::*;\n  take(First);\n}\n",
+    "rs/facade/Cargo.toml": '[package]\nname = "facade"\n',
+    "rs/facade/src/lib.rs": "pub extern crate front as inner;\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        (
+            "j/MathTools.java#MathTools.high",
+            {"Named.java:2", "Named.java:3", "Starred.java:4", "Starred.java:5"},
+        ),
+        (
+            "j/MathTools.java#MathTools",
+            {"Named.java:2", "Starred.java:2", "Starred.java:5", "Made.java:2", "Made.java:3"},
+        ),
+        ("j/MathTools.java#MathTools.low", {"Made.java:3"}),
+        ("kt/tools.kt#common", {"use.kt:2", "use.kt:7", "use.kt:9"}),
+        ("kt/tools.kt#slashes", {"use.kt:3", "use.kt:8"}),
+        ("kt/tools.kt#Holder.MAX", {"use.kt:4", "use.kt:10"}),
+        ("sc/P.scala#Parsing.reject", {"U.scala:2", "U.scala:4", "U.scala:5"}),
+        ("sc/P.scala#Parsing", {"U.scala:2", "U.scala:5"}),
+        ("cs/Guard.cs#Guard.Check", {"Use.cs:7"}),
+        (
+            "cs/Engine.cs#Engine.Make",
+            {"Use.cs:8", "Use.cs:9", "Use.cs:10", "Use.cs:11", "Inner.cs:2", "Other.cs:2"},
+        ),
+        ("cs/Engine.cs#More.Twice", {"Use.cs:12"}),
+        ("php/f.php#help", {"u.php:3", "u.php:5", "u.php:6"}),
+        ("php/f.php#Box.help", {"u.php:7"}),
+        ("rb/base.rb#Guarding.Base.same", {"token.rb:4"}),
+        ("rb/base.rb#Guarding.Base", {"token.rb:2"}),
+        ("rs/src/flags/mod.rs#LIMIT", {"doc.rs:3"}),
+        ("rs/src/kinds.rs#Kind.made", {"doc.rs:4"}),
+        ("rs/src/kinds.rs#Kind.First", {"kinds.rs:5"}),
+    ],
+)
+def test_a_full_name_leads_to_its_definition(repo: Repo, target: str, found: set[str]) -> None:
+    """Imports name packages and what they hold, wherever the files lie and whatever their names are."""
+    repo.index_files(FULL_NAMES)
+    answer = ask(repo, target)
+    assert {f"{r['path'].rpartition('/')[2]}:{r['line']}" for r in answer["references"]} == found
+    assert answer["possible"] == []
