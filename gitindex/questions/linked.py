@@ -70,7 +70,7 @@ class _Home:
         with open_tree(worktree, root, NOW, memories.facts) as view:
             other = LinkedTree(view, memories.binding)
             used = other.is_imported_by(self._tree)
-            tag = locked_tag(self._tree.view, other) if used else ""
+            tag = locked_tag(self._tree, other) if used else ""
             if self._kind == "references":
                 answer = self._crossing(other, root, tag)
             else:
@@ -91,7 +91,8 @@ class _Home:
         if self._question.name == "callers":
             uses = [one for one in uses if one.place.use in CALLS]
         rows = crossing_rows(other, uses)[: self._limit]
-        if not tag:
+        taken = any(other.declares(one) for listed in self._origins.values() for one in listed)
+        if not tag or not taken:
             return other.view.envelope(tier="package", references=rows, **self._used(other))
         memories = self._here.memories
         with open_tree(other.view.worktree, root, TreeChoice(at=tag), memories.facts) as view:

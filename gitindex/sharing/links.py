@@ -24,7 +24,7 @@ from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import ECMA, Definition, FileNames, State
 from gitindex.query.references import USES
-from gitindex.sharing.packages import packages_of
+from gitindex.sharing.packages import PROJECT_FILES, declared_packages
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeView
 
@@ -33,7 +33,15 @@ MAX_LINKS = 32
 MAX_LOCK = 4 << 20
 """Bytes of a lock file that are read."""
 FILE = "links.json"
-_LOCKS = ("uv.lock", "poetry.lock", "Cargo.lock", "package-lock.json", "go.mod", "requirements.txt")
+_LOCKS = (
+    "uv.lock",
+    "poetry.lock",
+    "Cargo.lock",
+    "package-lock.json",
+    "go.mod",
+    "requirements.txt",
+    "pom.xml",
+)
 CALLS = (Use.CALL, Use.DECORATOR)
 _ECOSYSTEMS = {"python": "python", "go": "go", "rust": "cargo"} | dict.fromkeys(ECMA, "npm")
 
@@ -132,12 +140,29 @@ class LinkedTree:
     @cached_property
     def packages(self) -> list[Package]:
         """The packages that its project files declare."""
-        commit = self.view.overlay.commit or self.view.overlay.tree
-        return [Package(*row) for row in packages_of(self.view.worktree, commit)]
+        names = [os.fsencode(name) for name in (*PROJECT_FILES, "__init__.py")]
+        where = " OR ".join(["path=? OR substr(path, ?)=?"] * len(names))  # blobs have no GLOB
+        given = [part for name in names for part in (name, -len(name) - 1, b"/" + name)]
+        rows = self.view.rows(f"SELECT path FROM {{live}} WHERE {where}", *given)
+        paths = (os.fsdecode(path) for (path,) in rows)
+        return [Package(*row) for row in declared_packages(paths, self._read)]
+
+    @cached_property
+    def lock_texts(self) -> list[str]:
+        """The lock files of the tree's root, which name versions of other packages."""
+        found = self.view.read(map(os.fsencode, _LOCKS)).values()
+        return [data[:MAX_LOCK].decode("utf-8", "replace") for data in found]
+
+    def _read(self, paths: list[str]) -> dict[str, bytes]:
+        found = self.view.read(map(os.fsencode, paths))
+        return {os.fsdecode(raw): data for raw, data in found.items()}
 
     def is_imported_by(self, user: LinkedTree) -> bool:
         """Return whether the words of another tree's imports may name a package of this one."""
         words = {package.name.rpartition("/")[2] for package in self.packages}
+        words |= {
+            w for p in self.packages if p.ecosystem == "maven" for w in re.split(r"[.-]", p.name)
+        }
         return bool(user.finder.project.written.files_with(words))
 
     def declares(self, origin: NameOrigin) -> bool:
@@ -197,7 +222,7 @@ def _is_of(package: Package, module: str, language: str) -> bool:
 def _inside(package: Package, module: str, language: str, main: str) -> tuple[str, str]:
     """Return a file of a package and the import that one would write in it for a module of it."""
     if language == "rust":
-        root = os.path.join(package.folder, "src/lib.rs")
+        root = os.path.join(package.folder, "src/package.rs")  # a file is never what it imports
         return root, "crate" + module[len(package.name) :]
     if language in ECMA:
         rest = module[len(package.name) + 1 :] or main.removeprefix("./")
@@ -246,10 +271,17 @@ def _origin(user: Finder, source: FileNames, place: Occurrence) -> tuple[str, li
     if any(part.called for part in chain) or _is_ours(user, source, place, bool(chain)):
         return None
     first, *rest = (*(part.name for part in chain), place.name)
+    return _bound(source, first, rest)
+
+
+def _bound(source: FileNames, first: str, rest: list[str]) -> tuple[str, list[str]] | None:
+    """Return the module of another repository that the first name of a chain is of, and the names in it."""
     for item, there in source.bindings.get(first, ()):
         if not item.level and not item.module.startswith("."):
             module, names = _from(source, item, there, first)
             return module, [*names, *rest]
+    if source.language == "rust" and rest and first not in source.bindings:
+        return first, rest  # `package::name` needs no `use`
     return None
 
 
@@ -298,20 +330,23 @@ def definition_row(definition: Definition) -> Row:
     }
 
 
-def locked_tag(home: TreeView, other: LinkedTree) -> str:
+def locked_tag(home: LinkedTree, other: LinkedTree) -> str:
     """Return the tag of another repository whose version a lock file here names; empty if there is none."""
-    raw = [os.fsencode(name) for name in _LOCKS]
-    texts = [data[:MAX_LOCK].decode("utf-8", "replace") for data in home.read(raw).values()]
-    names = [package.name for package in other.packages if package.folder.count("/") < 2]
-    for name in dict.fromkeys(names):
-        for version in (v for text in texts for v in _versions(text, name)):
-            for tag in (version, f"v{version.removeprefix('v')}", f"{name}-{version}"):
-                ref = f"refs/tags/{tag}^{{commit}}"
-                if not try_git(
-                    other.view.worktree.root, "rev-parse", "-q", "--verify", ref
-                ).returncode:
-                    return tag
-    return ""
+    names = dict.fromkeys(p.name for p in other.packages if p.folder.count("/") < 2)
+    found = [v for text in home.lock_texts for name in names for v in _versions(text, name)]
+    tags = {
+        tag: f"refs/tags/{tag}"
+        for version in found
+        for tag in (version, f"v{version.removeprefix('v')}", *(f"{n}-{version}" for n in names))
+    }
+    if not tags:
+        return ""
+    form = ("for-each-ref", "--format=%(refname)", "--")
+    told = try_git(other.view.worktree.root, *form, *tags.values()).output.decode(
+        "utf-8", "replace"
+    )
+    known = set(told.splitlines())
+    return next((tag for tag, ref in tags.items() if ref in known), "")
 
 
 def _versions(text: str, package: str) -> Iterator[str]:
@@ -320,8 +355,9 @@ def _versions(text: str, package: str) -> Iterator[str]:
     forms = (
         rf'name = "{name}"\r?\nversion = "([\w.+-]+)"',
         rf'"node_modules/{name}": \{{\s*"version": "([\w.+-]+)"',
-        rf"(?m)^\s*(?:require )?{name} (v[\w.+-]+)",
+        rf"(?m)^[ \t]*(?:require )?{name} (v[\w.+-]+)",
         rf"(?mi)^{name}==([\w.+-]+)",
+        rf"<artifactId>{name}</artifactId>\s*<version>([\w.+-]+)</version>",
     )
-    for form in forms:
+    for form in forms if re.search(rf"(?i){name}", text) else ():
         yield from (match[1] for match in re.finditer(form, text))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gitindex.base.worktree import Worktree
@@ -15,26 +16,44 @@ from gitindex.languages.facts import BlobFacts, Import
 MAX_FILES = 400
 """Project files that are read: a monorepo of 400 packages is read whole."""
 _GO = re.compile(r"^module\s+(\S+)", re.MULTILINE)
-_READERS = ("pyproject.toml", "package.json", "go.mod", "Cargo.toml")
+_POM = re.compile(
+    r"<(parent|dependencies|dependencyManagement|build|profiles|reporting)>.*?</\1>", re.DOTALL
+)
+"""Parts of a pom.xml that name other artifacts."""
+_ARTIFACT = re.compile(r"<artifactId>\s*([\w.-]+)\s*</artifactId>")
+PROJECT_FILES = ("pyproject.toml", "package.json", "go.mod", "Cargo.toml", "pom.xml")
 
 
 def packages_of(worktree: Worktree, commit: str) -> list[list[str]]:
     """Return ecosystem, name and folder of each package that a commit's project files declare."""
     listed = try_git(worktree.root, "ls-tree", "-r", "-z", "--full-tree", commit).output
-    files: dict[str, str] = {}
-    found: set[tuple[str, str, str]] = set()
+    oids: dict[str, str] = {}
     for record in filter(None, listed.split(b"\0")):
         meta, _, raw = record.partition(b"\t")
-        path, oid = os.fsdecode(raw), meta.split(b" ")[2].decode()
+        oids[os.fsdecode(raw)] = meta.split(b" ")[2].decode()
+
+    def read(paths: list[str]) -> dict[str, bytes]:
+        contents = read_blobs(worktree.root, [oids[path] for path in paths])
+        return {path: contents.get(oids[path], b"") for path in paths}
+
+    return declared_packages(oids, read)
+
+
+def declared_packages(
+    paths: Iterable[str], read: Callable[[list[str]], dict[str, bytes]]
+) -> list[list[str]]:
+    """Return ecosystem, name and folder of each package that the project files of a tree declare."""
+    found: set[tuple[str, str, str]] = set()
+    files: list[str] = []
+    for path in paths:
         folder, _, name = path.rpartition("/")
-        if name in _READERS and len(files) < MAX_FILES:
-            files[path] = oid
+        if name in PROJECT_FILES and len(files) < MAX_FILES:
+            files.append(path)
         if name == "__init__.py" and folder.count("/") <= 1:
             found.add(("python", folder.rpartition("/")[2], folder))
-    contents = read_blobs(worktree.root, list(files.values()))
-    for path, oid in files.items():
+    for path, data in read(files).items():
         folder, _, name = path.rpartition("/")
-        for ecosystem, package in _declared(name, contents.get(oid, b"")):
+        for ecosystem, package in _declared(name, data):
             found.add((ecosystem, package, folder))
     return [list(row) for row in sorted(found) if _is_storable(row)]
 
@@ -49,6 +68,9 @@ def _declared(file: str, data: bytes) -> list[tuple[str, str]]:
         if file == "go.mod":
             match = _GO.search(text)
             return [("go", match[1])] if match else []
+        if file == "pom.xml":
+            match = _ARTIFACT.search(_POM.sub("", text))
+            return [("maven", match[1])] if match else []
         if file == "package.json":
             return [("npm", str(_table(json.loads(text)).get("name", "")))]
         tables = tomllib.loads(text)

@@ -33,7 +33,7 @@ LINES = {
     "query": 19769,  # full names of packages
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
-    "sharing": 2977,
+    "sharing": 3010,  # pom.xml and paths of Rust
     "store": 5439,
     "view": 1345,
     "web": 3839,  # history of a definition, text of a comparison, since when a caller calls

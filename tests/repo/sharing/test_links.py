@@ -1,3 +1,4 @@
+# ruff: noqa: E501 — sources read better on one line
 """Questions over several local repositories: by package identity, each with its own freshness."""
 
 from __future__ import annotations
@@ -154,3 +155,56 @@ def test_an_agent_asks_the_linked_repositories_by_scope(
         ("app.py", 7),
         ("app.py", 8),
     ]
+
+
+JAVA_HOME = "src/main/java/org/acme"
+PAIRS: dict[str, tuple[dict[str, str], dict[str, str], str, str]] = {
+    "npm": (
+        {"package.json": '{"name": "greet", "main": "lib/index.js"}',
+         "lib/index.js": "exports.hail = function hail() { return 1; };\n"},
+        {"package.json": '{"name": "app"}',
+         "use.js": "const { hail } = require('greet');\nhail();\n",
+         "package-lock.json": '{"packages": {"node_modules/greet": {\n "version": "1.2.0"}}}'},
+        "hail", "use.js:2",
+    ),
+    "go": (
+        {"go.mod": "module example.org/greet\n", "greet.go": "package greet\n\nfunc Hail() int { return 1 }\n"},
+        {"go.mod": "module example.org/app\n\nrequire example.org/greet v1.2.0\n",
+         "use.go": 'package app\n\nimport "example.org/greet"\n\nvar x = greet.Hail()\n'},
+        "Hail", "use.go:5",
+    ),
+    "cargo": (
+        {"Cargo.toml": '[package]\nname = "greet"\nversion = "1.2.0"\n', "src/lib.rs": "pub fn hail() -> u8 { 1 }\n"},
+        {"Cargo.toml": '[package]\nname = "app"\n', "src/main.rs": "use greet::hail;\n\nfn main() { hail(); }\n\nfn all() -> u8 { greet::hail() }\n",
+         "Cargo.lock": '[[package]]\nname = "greet"\nversion = "1.2.0"\n'},
+        "hail", "src/main.rs:5",
+    ),
+    "maven": (
+        {"pom.xml": "<project><parent><artifactId>all</artifactId></parent>\n<artifactId>acme-greet</artifactId></project>\n",
+         f"{JAVA_HOME}/greet/Hail.java": "package org.acme.greet;\n\npublic class Hail { public int run() { return 1; } }\n"},
+        {"pom.xml": "<project><artifactId>app</artifactId><dependencies><dependency>\n"
+                    "<artifactId>acme-greet</artifactId>\n<version>1.2.0</version></dependency></dependencies></project>\n",
+         f"{JAVA_HOME}/Use.java": "package org.acme;\n\nimport org.acme.greet.Hail;\n\nclass Use { Hail a = new Hail(); }\n"},
+        "Hail", f"{JAVA_HOME}/Use.java:5",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PAIRS.values(), ids=PAIRS)
+def test_packages_of_each_ecosystem_and_the_versions_they_lock(
+    tmp_path: Path, case: tuple[dict[str, str], dict[str, str], str, str]
+) -> None:
+    there, here, name, place = case
+    lib, app = Repo(tmp_path / "lib"), Repo(tmp_path / "app")
+    lib.init()
+    app.init()
+    lib.index_files(there)
+    app.index_files(here)
+    lib.git("tag", "v1.2.0")
+    lib.gitindex("link", "add", "../app")
+    app.gitindex("link", "add", "../lib")
+    uses = [f"{path}:{line}" for path, line in lines(linked(lib, "refs", name))]
+    assert place in uses
+    row = linked(app, "refs", name)
+    assert row["tag"] == "v1.2.0"
+    assert row["definitions"]
