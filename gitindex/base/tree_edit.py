@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from gitindex.base.atomic_file import read_small, remove, sync_dir, write_atomic
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.base.digest import sha256
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import counted, safe_text
+from gitindex.base.light_types import sha256
 from gitindex.base.system import try_lock
 from gitindex.base.worktree import Worktree
 

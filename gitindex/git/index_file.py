@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from gitindex.base.digest import sha256
 from gitindex.base.errors import GitIndexError
-from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,9 +3,8 @@ differ."""
 
 from __future__ import annotations
 
-from gitindex.base.digest import sha1, sha256
 from gitindex.base.errors import GitIndexError
-from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, sha1, sha256
 from gitindex.base.pattern import compile_later
 
 if TYPE_CHECKING:

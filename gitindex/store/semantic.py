@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gitindex.base.digest import sha256
+from gitindex.base.light_types import sha256
 from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
 from gitindex.languages.facts import unpack_places as unpack_names

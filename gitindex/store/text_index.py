@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
+from gitindex.base.light_types import sha256
 from gitindex.extract.fragments import Clause
 from gitindex.extract.terms import MARK
 from gitindex.store.checksums import GONE, UNKNOWN, half_of_database

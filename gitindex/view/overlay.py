@@ -12,10 +12,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.base.digest import sha256
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
+from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, sha256
 from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gitindex.base.digest import sha256
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.light_types import NamedTuple
+from gitindex.base.light_types import NamedTuple, sha256
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
 from gitindex.base.worktree import BUILDING, READY, Worktree
 from gitindex.freshness.observation import DAMAGED, Observation, observe

@@ -17,13 +17,13 @@ PARAMETERS = 6
 
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
-    "base": 3133,  # what a resident process needs of POSIX
+    "base": 3124,  # what a resident process needs of POSIX
     "cli": 3206,  # resident.py: hands questions over
     "edit": 1204,
     "extract": 1726,
     "filestate": 1694,
     "freshness": 1346,
-    "git": 3844,
+    "git": 3842,
     "install": 1833,
     "languages": 8295,
     "lsp": 545,
@@ -35,7 +35,7 @@ LINES = {
     "semantic": 2670,
     "sharing": 3010,  # pom.xml and paths of Rust
     "store": 5439,
-    "view": 1345,
+    "view": 1360,
     "web": 3839,  # history of a definition, text of a comparison, since when a caller calls
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gitindex.base.digest import sha256
+from gitindex.base.light_types import sha256
 from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Import, Symbol
 from gitindex.languages.syntax.events import CapturedRange

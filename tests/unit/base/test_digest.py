@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from gitindex.base.digest import sha1, sha256
+from gitindex.base.light_types import sha1, sha256
 
 
 def test_digests_are_those_of_hashlib() -> None:
