@@ -134,6 +134,8 @@ def init(url: str) -> str:
     """Create or upgrade everything in one transaction; a current set-up is left alone."""
     with raw_connection(url) as server:
         version = _version(server)
+        if version is not None:
+            _join_roles(server)
         if version == SCHEMA_VERSION:
             return "already"
         if version is not None and version > SCHEMA_VERSION:
@@ -171,9 +173,17 @@ def _create_schema(server: Server) -> None:
     for role in ROLES:
         _create_role(server, role)
     server.run("GRANT gi_owner TO CURRENT_USER")
-    server.run("GRANT gi_reader TO gi_writer, gi_admin")
+    _join_roles(server)
     server.run("CREATE SCHEMA gitindex AUTHORIZATION gi_owner")
     server.run("CREATE EXTENSION IF NOT EXISTS pg_trgm")
+
+
+def _join_roles(server: Server) -> None:
+    """Let writers and administrators read: a backup of a database does not say what roles are in."""
+    for role in ("gi_writer", "gi_admin"):
+        if not server.rows("SELECT pg_has_role(%s, 'gi_reader', 'MEMBER')", role)[0][0]:
+            with server.transaction():
+                server.run(f"GRANT gi_reader TO {role}")
 
 
 def _version(server: Server) -> int | None:

@@ -395,10 +395,13 @@ DECLARE mine name[] := gi_roles(); defining int[];
 BEGIN
     defining := ARRAY(SELECT DISTINCT s.doc_id FROM gi_name n JOIN gi_symbol s ON s.name_id = n.id
                       WHERE n.text = wanted COLLATE "C" LIMIT 2000);
-    RETURN QUERY SELECT i.root FROM (SELECT DISTINCT root FROM gi_import WHERE doc_id = ANY (docs[:1000])) i
-        WHERE EXISTS (SELECT 1 FROM gi_package k WHERE k.name = i.root AND gi_sees(mine, k.repo_id)
-                      AND EXISTS (SELECT 1 FROM gi_tree t
-                                  WHERE t.doc_id = ANY (defining) AND t.repo_id = k.repo_id));
+    -- Each OFFSET 0 keeps the order: roots, their packages by name, then the few trees of these. A join would
+    -- read all packages, and all trees that hold a defining document.
+    RETURN QUERY SELECT DISTINCT k.name
+        FROM (SELECT DISTINCT root FROM gi_import WHERE doc_id = ANY (docs[:1000])) i,
+        LATERAL (SELECT p.name, p.repo_id FROM gi_package p WHERE p.name = i.root OFFSET 0) k
+        WHERE EXISTS (SELECT 1 FROM gi_tree t WHERE t.doc_id = ANY (defining) AND t.repo_id = k.repo_id OFFSET 0)
+          AND gi_sees(mine, k.repo_id);
 END $$;
 
 -- Documents that hold a name. Tier `package`: one of its imports is a package of another repository that

@@ -216,6 +216,7 @@ def test_init_is_repeatable_and_commands_work(
     cluster.run("postgres", "CREATE DATABASE typed")
     url = cluster.url("typed")
     assert membership.init(url) == "created"
+    cluster.run("typed", "REVOKE gi_reader FROM gi_writer, gi_admin")  # as after a restore
     assert membership.init(url) == "already"
     configure(monkeypatch, library, cluster.url("typed", "ci"))
     for repo in sources:
