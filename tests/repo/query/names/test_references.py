@@ -886,3 +886,11 @@ def test_a_key_of_a_foreign_struct_of_go_is_no_function(repo: Repo) -> None:
     repo.write("m.go", "package z\n\nfunc Make() any { return 1 }\n")
     dangling = repo.answer("impact", "--dangling")["dangling"]
     assert [row["line"] for row in dangling] == [6]
+
+
+def test_a_definition_says_where_its_name_ends(repo: Repo) -> None:
+    """In bytes, and in UTF-16 units as editors count."""
+    repo.index_files({"a.py": "x = 'é'; größe = 1\n\n\ndef later():\n    return größe\n"})
+    [defined] = ask(repo, "größe")["definitions"]
+    assert (defined["line"], defined["column"], defined["endColumn"]) == (1, 11, 18)
+    assert (defined["columnUtf16"], defined["endColumnUtf16"]) == (10, 15)
