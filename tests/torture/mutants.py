@@ -45,7 +45,10 @@ TESTS = {
         "tests/repo/query/names/test_certificates.py",
         "tests/repo/query/names/test_references.py",
     ],
-    "gitindex.query.references": ["tests/repo/query/names/test_references.py"],
+    "gitindex.query.references": [
+        "tests/repo/query/names/test_references.py",
+        "tests/repo/query/test_explore_budget.py",
+    ],
     "gitindex.refresh.queue": [
         "tests/unit/refresh/test_queue_reading.py",
         "tests/unit/refresh/test_queue.py",

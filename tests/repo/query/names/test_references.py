@@ -290,6 +290,7 @@ def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
     answer = ask(project, "build")
     assert answer["complete"], answer["unexplained"]
     assert answer["mentions"] == {"documents": 1}
+    assert not answer.get("mentioned"), "they are counted; listed where they are asked for"
     project.write("dyn.py", "# build is fine in a comment\nname = 'pkg.core.build'\n")
     project.write("conf.json", '{"run": "build"}\n')
     project.write("page.html", "<p>build</p>\n")
