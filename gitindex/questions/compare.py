@@ -34,7 +34,9 @@ def ask(here: Here, params: Params) -> Answer:
         symbols = _symbol_rows(change)
         more = _edge_fields(*map(_edges, views)) if params["imports"] else {}
         if params["patch"] and to:
-            more["patch"] = _patch(here.worktree.root, base, to, [*change.paths][:MAX_SYMBOLS])
+            patch = _patch(here.worktree.root, base, to, [*change.paths][:MAX_SYMBOLS])
+            more["patchCut"] = len(files) > MAX_SYMBOLS or len(patch) > MAX_PATCH
+            more["patch"] = patch[:MAX_PATCH].decode("utf-8", "replace")
         return change.after.view.envelope(
             base=safe_text(base),
             at=safe_text(to),
@@ -86,14 +88,13 @@ def _by_text(finder: Finder, definitions: list[Definition]) -> dict[tuple[str, s
     return {text: alike[0] for text, alike in found.items() if len(alike) == 1}
 
 
-def _patch(root: str, base: str, to: str, paths: list[str]) -> str:
+def _patch(root: str, base: str, to: str, paths: list[str]) -> bytes:
     """Return the textual difference of files that may be shown; no filter or program of theirs runs."""
     from gitindex.git.command import run_git
 
     command = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
     places = (f":(literal,top){path}" for path in paths)
-    output = run_git(root, *command, "--end-of-options", base, to, "--", *places) if paths else b""
-    return output[:MAX_PATCH].decode("utf-8", "replace")
+    return run_git(root, *command, "--end-of-options", base, to, "--", *places) if paths else b""
 
 
 def _edges(view: TreeView) -> set[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitindex.base.escape import safe_text
+from gitindex.base.escape import counted, safe_text
 from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
 
@@ -32,10 +32,11 @@ def text(answer: Answer, _ink: Ink) -> Lines:
     for context in answer["contexts"]:
         kind = f"{context['kind']}, {context['state']}"
         kind += "" if context["enabled"] else ", switched off"
-        yield f"{context['name']:<40} {context['files']:>6} files  {kind}"
+        yield f"{context['name']:<40} {counted(context['files'], 'files'):>12}  {kind}"
     for hole in answer["leftOut"]:
         where = f"the workspace {hole['workspace'] or '.'}"
-        yield f"{hole['family']}:{hole['root']:<30} {hole['files']:>6} files  left out by {where}"
+        files = counted(hole["files"], "files")
+        yield f"{hole['family']}:{hole['root']:<30} {files:>12}  left out by {where}"
 
 
 TABLE = """

@@ -174,19 +174,19 @@ def _shown_difference(found: dict[str, Any]) -> Html:
         element("p", summary, class_="summary"),
         None if found["exact"] else cut,
         element("div", parts, class_="split"),
-        _patch(found.get("patch", "")),
+        _patch(found.get("patch", ""), found.get("patchCut", False)),
         id="difference",
     )
 
 
-def _patch(text: str) -> Html | None:
+def _patch(text: str, cut: bool) -> Html | None:
     """Return the textual difference below that of definitions; a long one is closed."""
     lines = text.split("\n")
     shown = [
         element("span", line[:MAX_LINE] + "\n", class_=_SIGNS.get(line[:1]))
         for line in lines[:MAX_LINES]
     ]
-    title = element("summary", f"Text, {counted(len(lines), 'lines')}")
+    title = element("summary", f"Text, {counted(len(lines), 'lines')}{' of more' if cut else ''}")
     more = hint(f"{len(lines) - MAX_LINES} more") if len(lines) > MAX_LINES else None
     body = join(element("pre", shown, tabindex=0), more)
     short = len(lines) <= SHORT_LINES

@@ -163,3 +163,56 @@ def test_health_has_packs_and_team_where_they_are_used(
     assert (answer["team"], answer["packs"]) == (None, "")
     assert not {"packs", "team"} & set(words(plain).split())
     assert said in words(HEALTH.render(WebQuestion(), answer | given))
+
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def test_hostile_names_and_texts_are_words_on_every_new_part(repo: Repo) -> None:
+    file = f"{EVIL}.py"
+    repo.index_files({file: LONG, "b.py": f"# {EVIL}\n", "data.bin": "a\0b\n"})
+    old = repo.git("rev-parse", "HEAD").strip()
+    text = LONG.replace("first", "begin") + f"# </pre><script>alert(1)</script>{'x' * 5_000}\n"
+    repo.write(file, text)
+    repo.write("data.bin", "a\0c<script>\n")
+    repo.write("b.py", f"# {EVIL}\n\x1b[31m = 1\n")
+    repo.commit(f"{EVIL}<script>alert(2)</script>")
+    repo.git("branch", "a-branch")
+    repo.index()
+    index_history(repo.worktree, lambda *_: None)
+    looked = [
+        ("history", file, ""),
+        ("history", file, "symbol=begin"),
+        ("history", file, f"symbol={EVIL}"),
+        ("history", "--output=x", f"symbol={EVIL}&at=--output%3Dy"),
+        ("since", f"{file}#begin", f"callee={EVIL}"),
+        ("time", "", f"base={old}&at=HEAD"),
+        ("time", "", f"base=--output%3Dx&at={EVIL}"),
+        ("radar", "", "branch=a-branch"),
+        ("radar", "", f"branch={EVIL}"),
+        ("symbol", f"{file}#begin", ""),
+        ("health", "", ""),
+    ]
+    for page, path, query in looked:
+        answer, shown = show(repo, page, path, query)
+        assert "internal error" not in str(answer.get("message")), (page, answer)
+        assert not re.search(r"<(script|img)|[\0\x1b]", shown), (page, query)
+    shown = show(repo, "time", query=f"base={old}&at=HEAD")[1]
+    assert "alert(1)" in words(shown)
+    assert max(map(len, shown.split("\n"))) < 40_000
+    assert not (repo.path / "x").exists()
+
+
+def test_a_folder_and_a_difference_of_ten_thousand_files_end(repo: Repo) -> None:
+    repo.index_files({"a.py": LONG} | {f"many/{n % 97}/f{n}.txt": f"{n}\n" for n in range(10_000)})
+    repo.write("a.py", LONG.replace("two", "three"))
+    for number in range(400):
+        repo.write(f"many/{number % 97}/f{number}.txt", "other\n")
+    repo.commit("much")
+    repo.index()
+    answer, shown = show(repo, "time", query="base=HEAD~1&at=HEAD")
+    assert answer["difference"]["changedFiles"] == 401
+    assert len(shown) < 1_000_000
+    assert "lines of more" in words(shown)
+    assert show(repo, "file", "many")[0]["entryCount"] == 97
+    assert show(repo, "map")[0]["nodeCount"] <= 300
