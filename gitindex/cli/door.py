@@ -123,13 +123,13 @@ def ask_and_print(
     if params.get("watch"):
         return _watched(question, here, params, as_json)
     try:
-        answer = question.ask(here, params)
-        if params.get("team") and question.team is not None:
-            answer = _with_team(question, here, params, answer)
-        if params.get("linked") and question.team is not None:
-            from gitindex.questions.linked import add_linked
+        scopes = [name for name in ("team", "linked") if params.get(name)]
+        if scopes:
+            from gitindex.questions.linked import ask_with
 
-            answer = add_linked(question, here, params, dict(answer))
+            answer = ask_with(question, here, params, scopes)
+        else:
+            answer = question.ask(here, params)
     except GateClosed as closed:
         return print_closed(closed, as_json)
     return show_answer(question, params, as_json, answer)
@@ -170,15 +170,6 @@ def _watched(question: Question, here: Here, params: Params, as_json: bool) -> i
             time.sleep(WATCH_SECONDS)
     except KeyboardInterrupt:
         return _code(question, params, last) if last is not None else int(Exit.OK)
-
-
-def _with_team(question: Question, here: Here, params: Params, answer: Any) -> Any:
-    from gitindex.sharing.team_questions import add_team
-
-    assert question.team is not None
-    kind, words = question.team(answer, params)
-    limit = params.get("limit") or 100
-    return add_team(here.worktree, dict(answer), kind, [word for word in words if word], limit)
 
 
 def _code(question: Question, params: Params, answer: Any) -> int:

@@ -25,31 +25,16 @@ _IN_CODE = ("receiver", "unbound", "key")
 """Possible uses that an editor lists after the references."""
 KINDS = {
     "accessor": lsp.SymbolKind.Property,
-    "class": lsp.SymbolKind.Class,
-    "constant": lsp.SymbolKind.Constant,
-    "constructor": lsp.SymbolKind.Constructor,
-    "enum": lsp.SymbolKind.Enum,
     "enumerator": lsp.SymbolKind.EnumMember,
-    "field": lsp.SymbolKind.Field,
-    "function": lsp.SymbolKind.Function,
     "heading": lsp.SymbolKind.String,
-    "interface": lsp.SymbolKind.Interface,
-    "key": lsp.SymbolKind.Key,
     "macro": lsp.SymbolKind.Function,
-    "method": lsp.SymbolKind.Method,
-    "module": lsp.SymbolKind.Module,
-    "namespace": lsp.SymbolKind.Namespace,
-    "object": lsp.SymbolKind.Object,
-    "package": lsp.SymbolKind.Package,
-    "property": lsp.SymbolKind.Property,
     "protocol": lsp.SymbolKind.Interface,
     "prototype": lsp.SymbolKind.Function,
-    "struct": lsp.SymbolKind.Struct,
     "trait": lsp.SymbolKind.Interface,
     "type": lsp.SymbolKind.Class,
     "union": lsp.SymbolKind.Struct,
 }
-"""Maps kinds of definitions to those of the protocol; any other is a variable."""
+"""Kinds of definitions that the protocol calls otherwise; one that it has not is a variable."""
 MAX_HOVERED = 3
 """Definitions that a hover shows: more would hide the code below it."""
 
@@ -342,7 +327,8 @@ def _line_range(line: int) -> lsp.Range:
 
 
 def _kind(kind: str) -> lsp.SymbolKind:
-    return KINDS.get(kind, lsp.SymbolKind.Variable)
+    same = lsp.SymbolKind.__members__.get(kind.capitalize(), lsp.SymbolKind.Variable)
+    return KINDS.get(kind, same)
 
 
 def _place(server: LanguageServer, params: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from gitindex.mcp.dispatch import Answer, Arguments, McpTool
 from gitindex.mcp.server_state import ServerState
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
-from gitindex.questions.linked import add_linked, linked_lines
+from gitindex.questions.linked import ask_with, linked_lines
 from gitindex.questions.table import Param, Question, all_questions, parameter
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView
@@ -76,14 +76,7 @@ def _run(question: Question, server: ServerState, values: Arguments) -> Answer:
     params = _params(question, values)
     here = ServerHere(server, values, params.get("file", ""))
     with _debugged(here, values):
-        answer: Answer = dict(question.ask(here, params))
-        if values.get("scope") == "linked" and question.team is not None:
-            answer = add_linked(question, here, params, answer)
-        elif values.get("scope") and question.team is not None:
-            from gitindex.sharing.team_questions import add_team  # lazily: most have no team
-
-            kind, words = question.team(answer, params)
-            answer = add_team(here.worktree, answer, kind, words, TEAM_HITS)
+        answer: Answer = dict(ask_with(question, here, params, values.get("scope", ""), TEAM_HITS))
     return question.fit(answer, params) if question.fit else answer
 
 

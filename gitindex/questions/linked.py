@@ -10,7 +10,7 @@ from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.questions.ink import Ink, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
     from gitindex.query.names.model import Definition
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
 
 PLACES = ("references", "definitions")
 """The fields of a linked answer that package identity found."""
+
+
+def ask_with(
+    question: Question, here: Here, params: Params, scopes: Collection[str], limit: int = 0
+) -> Any:
+    """Ask a question here and of other repositories: the team's, those that are linked, or both."""
+    answer = question.ask(here, params)
+    if "team" in scopes and question.team is not None:
+        from gitindex.sharing.team_questions import add_team  # lazily: most have no team
+
+        kind, words = question.team(answer, params)
+        most = limit or params.get("limit") or 100
+        answer = add_team(here.worktree, dict(answer), kind, [word for word in words if word], most)
+    if "linked" in scopes and question.team is not None:
+        answer = add_linked(question, here, params, dict(answer))
+    return answer
 
 
 def add_linked(question: Question, here: Here, params: Params, answer: Answer) -> Answer:

@@ -135,25 +135,21 @@ class WebDoor:
 
     async def data(self, page: WebPage, request: Request) -> Response:
         """Return the envelope of the same answer, as `--json` prints it."""
-        self._note()
-        question = read_question(request, page)
-        answer = await self._turns.run("", partial(ask, page, self._session, question))
-        fields = {k: v for k, v in (answer or {}).items() if k not in page.only_shown}
-        body = json.dumps(fields, ensure_ascii=True)
-        code = _CODES.get((answer or {}).get("status", ""), 200)
-        return Response(body, code, _NO_STORE, "application/json")
+        answer = await self._answer(page, request)
+        fields = {name: value for name, value in answer.items() if name not in page.only_shown}
+        return _as(json.dumps(fields, ensure_ascii=True), answer, "application/json")
 
     async def raw(self, request: Request) -> Response:
         """Return a file's text, as text whatever it holds: the guard forbids guessing its type."""
+        answer = await self._answer(RAW, request)
+        body = answer.get("content") if answer.get("status") == "ok" else None
+        told = f"gitindex: {answer.get('message')}\n" if body is None else body
+        return _as(told, answer, "text/plain; charset=utf-8")
+
+    async def _answer(self, page: WebPage, request: Request) -> Answer:
         self._note()
-        question = read_question(request, RAW)
-        answer = await self._turns.run("", partial(ask, RAW, self._session, question)) or {}
-        status = answer.get("status", "error")
-        body = answer["content"] if status == "ok" else f"gitindex: {answer.get('message')}\n"
-        code = _CODES.get(status, 200)
-        return Response(
-            body.encode("utf-8", "replace"), code, _NO_STORE, "text/plain; charset=utf-8"
-        )
+        question = read_question(request, page)
+        return await self._turns.run("", partial(ask, page, self._session, question)) or {}
 
     async def live(self, request: Request) -> Response:
         """Stream events while the page is open. A stream does not keep the server up."""
@@ -185,6 +181,11 @@ class WebDoor:
             body = page_frame(head, question, self._session.worktree.root, main, answer)
         code = _CODES.get(answer["status"], 200)
         return Rendered(code, body, time.perf_counter() - began)
+
+
+def _as(body: str, answer: Answer, media_type: str) -> Response:
+    code = _CODES.get(answer.get("status", ""), 200)
+    return Response(body.encode("utf-8", "replace"), code, _NO_STORE, media_type)
 
 
 def read_question(request: Request, page: WebPage) -> WebQuestion:

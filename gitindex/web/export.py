@@ -14,7 +14,7 @@ from gitindex.questions.ink import signature
 from gitindex.questions.map import QUESTION as MAP_QUESTION
 from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.view.tree import NOW
-from gitindex.web.frame import freshness_bar
+from gitindex.web.frame import document, freshness_bar
 from gitindex.web.html import Html, element, empty, hit, join, kind, shorten
 from gitindex.web.pages.health import HEALTH
 from gitindex.web.pages.map import MAP
@@ -82,37 +82,22 @@ def _prepare(folder: str) -> None:
 
 
 def _page(name: str, root: str, answer: Answer, main: Html) -> str:
-    links = [
-        element(
-            "a",
-            title,
-            href=f"{page}.html",
-            aria_current="page" if page == name.partition("-")[0] else None,
-        )
-        for page, title in _PAGES
-    ]
+    now = name.partition("-")[0]
+    links = [_to(page, title, page == now) for page, title in _PAGES]
+    nav = element("nav", links, aria_label="Pages")
     body = join(
-        element(
-            "header",
-            element("span", shorten(root, 40), class_="brand"),
-            element("nav", links, aria_label="Pages"),
-            class_="top",
-        ),
+        element("header", element("span", shorten(root, 40), class_="brand"), nav, class_="top"),
         freshness_bar(answer),
         element("main", main),
         element("footer", element("code", json.dumps(answer["receipt"])), id="receipt"),
     )
-    head = join(
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", f"{name} · {root}"),
-    )
-    plain = _EMPTY.sub("", _LIVE.sub("", body))
-    sheet = Html('<link rel="stylesheet" href="style.css">')
-    return join(
-        Html("<!doctype html>"),
-        element("html", element("head", head, sheet), element("body", Html(plain)), lang="en"),
-    )
+    sheet = element("link", rel="stylesheet", href="style.css")
+    plain = Html(_EMPTY.sub("", _LIVE.sub("", body)))
+    return document(f"{name} · {root}", sheet, element("body", plain))
+
+
+def _to(page: str, title: str, is_here: bool) -> Html:
+    return element("a", title, href=f"{page}.html", aria_current="page" if is_here else None)
 
 
 def _picture() -> Html:
@@ -132,15 +117,7 @@ def _symbols(answer: Answer, number: int, parts: int) -> Html:
         )
         for row in answer["symbols"][number * PART : (number + 1) * PART]
     ]
-    links = [
-        element(
-            "a",
-            f"page {part + 1}",
-            href=f"{_part_name(part)}.html",
-            aria_current="page" if part == number else None,
-        )
-        for part in range(parts)
-    ]
+    links = [_to(_part_name(n), f"page {n + 1}", n == number) for n in range(parts)]
     return join(
         element("h1", f"Symbols: {len(answer['symbols'])}", class_="crumbs"),
         element("nav", links, class_="parts", aria_label="Parts of the list")

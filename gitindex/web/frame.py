@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gitindex.web.html import Html, element, hint, join, link, shorten
+from gitindex.web.html import Child, Html, element, hint, join, link, shorten
 from gitindex.web.session import Answer, WebQuestion
 
 PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
@@ -66,24 +66,24 @@ def page_frame(head: PageHead, request: WebQuestion, root: str, main: Html, answ
         _keys(),
         data_page=head.name or "search",
     )
-    return join(
-        Html("<!doctype html>"),
-        element(
-            "html",
-            element(
-                "head",
-                element("meta", charset="utf-8"),
-                element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-                element("meta", name="color-scheme", content="light dark"),
-                element("title", f"{head.title} · {name}"),
-                element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
-                [element("link", rel="stylesheet", href=f"/static/{sheet}") for sheet in sheets],
-                [element("script", src=f"/static/{script}", defer=True) for script in scripts],
-            ),
-            body,
-            lang="en",
-        ),
-    )
+    parts = [
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        [element("link", rel="stylesheet", href=f"/static/{sheet}") for sheet in sheets],
+        [element("script", src=f"/static/{script}", defer=True) for script in scripts],
+    ]
+    return document(f"{head.title} · {name}", parts, body)
+
+
+def document(title: str, head: Child, body: Html) -> Html:
+    """Return an HTML document around its body."""
+    parts = [
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        head,
+    ]
+    return join(Html("<!doctype html>"), element("html", element("head", parts), body, lang="en"))
 
 
 def fragment(request: WebQuestion, main: Html, answer: Answer) -> Html:

@@ -26,17 +26,17 @@ LINES = {
     "git": 3842,
     "install": 1833,
     "languages": 8295,
-    "lsp": 545,
+    "lsp": 531,
     "maintenance": 1122,
-    "mcp": 1242,
-    "questions": 4911,  # compare: renames and the text
+    "mcp": 1235,
+    "questions": 4934,  # compare: renames and the text
     "query": 19769,  # full names of packages
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
     "sharing": 3010,  # pom.xml and paths of Rust
     "store": 5439,
     "view": 1360,
-    "web": 3839,  # history of a definition, text of a comparison, since when a caller calls
+    "web": 3821,  # history of a definition, text of a comparison, since when a caller calls
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

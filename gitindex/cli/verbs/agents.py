@@ -37,7 +37,7 @@ def agents_md() -> int:
 
 def serve(path: str, http: bool, port: int, text_only: bool, tools: str) -> int:
     """Serve agents until they are gone."""
-    check_extra()
+    _need("the MCP server", "mcp", "mcp")
     if http:
         from gitindex.mcp.http_server import serve_http
 
@@ -71,7 +71,9 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
 
     if name == "print":
         return _print_snippets()
-    check_extra()  # first: a client would only see a server that does not start
+    _need(
+        "the MCP server", "mcp", "mcp"
+    )  # first: a client would only see a server that does not start
     client = clients.find_client(name)
     root = "/" if client.file.startswith("~") else find_worktree(path).root
     change = clients.plan_change(client, root)
@@ -87,12 +89,10 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
     return int(Exit.OK)
 
 
-def check_extra() -> None:
-    """Raise a one-line error if the MCP package is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("mcp") is None:
-        raise missing_extra("the MCP server", "mcp")
+def _need(what: str, extra: str, *modules: str) -> None:
+    """Raise a one-line error if packages of an extra are not installed."""
+    if any(find_spec(name) is None for name in modules):
+        raise missing_extra(what, extra)
 
 
 def greet_people() -> None:
@@ -113,24 +113,14 @@ def _print_snippets() -> int:
     return int(Exit.OK)
 
 
-_NEEDED = ("starlette", "uvicorn", "pygments", "markdown_it")
-
-
 def show_page(path: str, port: int, no_open: bool, folder: str) -> int:
-    """Serve the page on loopback until it is stopped or idle for an hour; or export it."""
-    if folder:
-        return export_page(path, folder)
+    """Serve the page on loopback until it is stopped or idle for an hour; or write a snapshot of it."""
     worktree = find_worktree(path)
-    _check_extra()
-    from gitindex.web.server import serve_page
+    _need("the page", "web", "starlette", "uvicorn", "pygments", "markdown_it")
+    if not folder:
+        from gitindex.web.server import serve_page
 
-    return serve_page(worktree, port, not no_open)
-
-
-def export_page(path: str, folder: str) -> int:
-    """Write a static snapshot of map, symbols and health into a folder."""
-    worktree = find_worktree(path)
-    _check_extra()
+        return serve_page(worktree, port, not no_open)
     from gitindex.web.export import export_snapshot
 
     try:
@@ -139,9 +129,3 @@ def export_page(path: str, folder: str) -> int:
     except GateClosed as closed:
         return print_closed(closed)
     return int(Exit.OK)
-
-
-def _check_extra() -> None:
-    """Raise a one-line error if the packages of the page are not installed."""
-    if any(find_spec(name) is None for name in _NEEDED):
-        raise missing_extra("the page", "web")
