@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 3124,  # what a resident process needs of POSIX
-    "cli": 3206,  # resident.py: hands questions over
+    "cli": 3193,
     "edit": 1204,
     "extract": 1726,
     "filestate": 1694,
