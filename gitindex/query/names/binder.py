@@ -27,12 +27,10 @@ from gitindex.query.names.model import (
 from gitindex.query.names.modules import PACKAGED, dotted
 from gitindex.query.names.names import Names
 from gitindex.query.names.project import Project
-from gitindex.query.names.types import Types
+from gitindex.query.names.types import IMPLICIT, Types
 
 _TYPE_USES = (Use.TYPE, Use.INHERIT)
 _CALL_USES = (Use.CALL, Use.DECORATOR)
-_IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
-"""Languages where a bare name may be a member of the enclosing class, also an inherited one."""
 _EXTENDED = {"csharp": "(this ", "kotlin": ".{}("}
 """What the signature of a function has that extends a type, by language."""
 _WORDS = compile_later(r"\W+")
@@ -139,7 +137,7 @@ class Binder:
         found = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
         if found.state is State.LOCAL and self._may_be_member(source, at):
             return UNKNOWN
-        if source.language in _IMPLICIT and found.state is not State.LOCAL:
+        if source.language in IMPLICIT and found.state is not State.LOCAL:
             return self._inherited(source, place, at, found)
         if found.state is State.UNKNOWN and source.language not in QUALIFIED:
             return self._implicit(source, place)

@@ -253,6 +253,8 @@ _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
 _CONCRETE = frozenset({"class", "struct", "enum", "union"})
+IMPLICIT = frozenset({"java", "csharp", "kotlin", "scala"})
+"""Languages where a bare name may be a member of the enclosing class, also an inherited one."""
 _OTHER_THIS = frozenset({"kotlin", "dart", "php"})
 """Languages where `this` may be what a function extends, or what a lambda is given."""
 MAX_TYPES = 4
@@ -456,8 +458,11 @@ class Types:
         return self._call(value, place) if part.called else value
 
     def _start(self, name: str, place: ExpressionPlace) -> Meaning:
-        """Return what the first name of a chain means; in Rust it may be a module or a crate."""
+        """Return what the first name of a chain means: also an inherited field, a crate of Rust."""
         found = self._look(name, place)
+        if found.state is State.UNKNOWN and place.source.language in IMPLICIT:
+            owner = self.classes.owner(place.source, place.scope)
+            return self.member(instance_of(owner), name, place.depth) if owner else found
         if place.source.language != "rust" or found.state is not State.UNKNOWN:
             return found
         inline = name == "super" and any(s.kind in SPACES for s in _around(place))

@@ -268,6 +268,8 @@ FULL_NAMES = {
     "class Starred {\n  long f() { return high(); }\n  long g() { return a.b.MathTools.high(); }\n}\n",
     "j/Made.java": "package a.c;\nimport a.b.MathTools;\n"
     "class Made { long f(MathTools t) { return t.low(); } }\n",
+    "j/Below.java": "package a.c;\nclass Below extends Above { long f() { return tools.low(); } }\n",
+    "j/Above.java": "package a.c;\nimport a.b.*;\nclass Above { MathTools tools; }\n",
     "j/Foreign.java": "package a.c;\nimport x.y.MathTools;\nclass Foreign { MathTools t; }\n",
     "kt/tools.kt": "package my.tools\n\nfun common(a: String): Int { return 1 }\n"
     "fun String.slashes(): String { return this }\n\n"
@@ -319,9 +321,16 @@ FULL_NAMES = {
         ),
         (
             "j/MathTools.java#MathTools",
-            {"Named.java:2", "Starred.java:2", "Starred.java:5", "Made.java:2", "Made.java:3"},
+            {
+                "Named.java:2",
+                "Starred.java:2",
+                "Starred.java:5",
+                "Made.java:2",
+                "Made.java:3",
+                "Above.java:3",
+            },
         ),
-        ("j/MathTools.java#MathTools.low", {"Made.java:3"}),
+        ("j/MathTools.java#MathTools.low", {"Made.java:3", "Below.java:2"}),
         ("kt/tools.kt#common", {"use.kt:2", "use.kt:7", "use.kt:9"}),
         ("kt/tools.kt#slashes", {"use.kt:3", "use.kt:8"}),
         ("kt/tools.kt#Holder.MAX", {"use.kt:4", "use.kt:10"}),
