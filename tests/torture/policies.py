@@ -19,7 +19,7 @@ from typing import Any
 
 from gitindex.base.errors import GitIndexError
 from gitindex.freshness import envelope
-from gitindex.git import interface
+from gitindex.git import interface as trees  # its limit is of the entries of trees
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.query.references import ReferenceQuery, find_references
@@ -159,7 +159,7 @@ KINDS: tuple[Kind, ...] = (
 def _limits(rng: random.Random) -> Iterator[bool]:
     """Lower some limits; True if one is low."""
     chosen = {
-        (interface, "MAX_ENTRIES"): [200, 400],  # commit messages alone compare 26 paths
+        (trees, "MAX_ENTRIES"): [200, 400],  # commit messages alone compare 26 paths
         (envelope, "MAX_PATHS"): [10],
         (envelope, "MAX_EXTRACTED"): [5],
         (envelope, "MAX_BYTES"): [100],
