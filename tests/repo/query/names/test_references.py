@@ -13,6 +13,7 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.service import check_mutation_gate
+from gitindex.query.absence import summary
 from gitindex.query.names.finder import Finder
 from gitindex.query.references import ReferenceQuery, brief_references, find_references
 from gitindex.view.tree import NOW, TreeChoice, open_tree
@@ -331,6 +332,7 @@ def test_no_references_is_said_with_a_proof(project: Repo) -> None:
     answer = ask(project, "nobody_calls_this")
     assert answer["references"] == []
     assert answer["absent"]
+    assert summary(answer) == "nobody uses it: its only occurrence accounted for"
     shown = project.gitindex("refs", "nobody_calls_this").stdout
     assert "-- nobody uses it: its only occurrence accounted for" in shown
     project.write(".gitattributes", "old.py linguist-vendored\n")
