@@ -7,7 +7,8 @@ import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.pool import Extractor, Task
@@ -17,32 +18,37 @@ from gitindex.languages.scopes.model import FLOW, KINDS_AT, FileFlow, FileScopes
 from gitindex.query.names.model import FileNames, LiveFile, Text
 from gitindex.view.tree import TreeView
 
+T = TypeVar("T")
 MAX_CACHED = 50_000
 """Entries of one table of a tree."""
-MAX_PLACES = 40_000
-"""Places of the searches whose results are kept; about 20 MB."""
+ROOM = 40 << 20
+"""Bytes of what is read of files, about: a server has 150 MB in all."""
+SEARCHES = 20 << 20
+"""Bytes of what searches found: one question asks for the same ones again, after reading many files."""
+OF_TEXT, OF_SCOPES, OF_SYMBOL, OF_PLACE = 2, 8, 500, 500
+"""Bytes in memory of a byte of text with its lines, of one with scopes, of a symbol, of a place found."""
 
 
-class RecentSearches:
-    """Results of the last searches: the next question about a name needs the same ones."""
+class Recent:
+    """Values by key within so many bytes: those that were not asked for longest are dropped."""
 
-    def __init__(self, room: int = MAX_PLACES) -> None:
+    def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._held: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Any) -> Any:
-        """Return a result, or None."""
+        """Return a value, or None."""
         found = self._held.get(key)
         if found is None:
             return None
         self._held.move_to_end(key)
         return found[0]
 
-    def keep(self, key: Any, result: Any, places: int) -> None:
-        """Keep a result with so many places; the oldest are dropped."""
+    def keep(self, key: Any, value: Any, size: int) -> None:
+        """Keep a value that takes so many bytes; the oldest are dropped."""
         self._room += self._held.pop(key, (None, 0))[1]
-        self._held[key] = result, places + 1
-        self._room -= places + 1
+        self._held[key] = value, size
+        self._room -= size
         while self._room < 0:
             _, (_, gone) = self._held.popitem(last=False)
             self._room += gone
@@ -51,7 +57,7 @@ class RecentSearches:
 class TreeMemory:
     """Query-independent data of one tree: the import resolver, and computed notes."""
 
-    def __init__(self, view: TreeView, searches: RecentSearches) -> None:
+    def __init__(self, view: TreeView, searches: Recent) -> None:
         self._view = view
         self._searches, self._token = searches, object()
         rows = view.rows("SELECT path FROM {live}")
@@ -78,7 +84,7 @@ class TreeMemory:
     def keep_search(self, key: Any, result: Any, places: int) -> None:
         """Keep the result of a search, which has so many places; not of a part of the tree."""
         if not self._view.lacks_facts():
-            self._searches.keep((self._token, key), result, places)
+            self._searches.keep((self._token, key), result, OF_PLACE * (places + 1))
 
     def ask(self, view: TreeView) -> None:
         """Read through this view from now on: the previous one is closed."""
@@ -99,18 +105,11 @@ class Memory:
     def __init__(
         self,
         trees: int = 8,
-        sources: int = 4_000,
-        text_bytes: int = 32 << 20,
-        few: int = 256,
+        room: int = ROOM,
         workers: Extractor | None = None,  # closed by the caller that passes them
     ) -> None:
-        self._limit, self._room, self._bytes, self._few = trees, sources, text_bytes, few
-        self._texts: OrderedDict[bytes, Text] = OrderedDict()
+        self._limit, self._held, self._searches = trees, Recent(room), Recent(SEARCHES)
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
-        self._sources: OrderedDict[tuple[str, bytes], FileNames] = OrderedDict()
-        self._scopes: OrderedDict[tuple[bytes, str], FileScopes | None] = OrderedDict()
-        self._flows: OrderedDict[tuple[bytes, str], FileFlow | None] = OrderedDict()
-        self._searches = RecentSearches()
         self._extractor = workers
 
     def tree(self, view: TreeView) -> TreeMemory:
@@ -123,42 +122,32 @@ class Memory:
             found = self._trees[key] = TreeMemory(view, self._searches)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
-            self._forget()
         found.ask(view)
         return found
 
-    def _forget(self) -> None:
-        """Drop the oldest files beyond twice those that the trees have: the past is seldom asked for."""
-        files: dict[str, int] = {}
-        for (root, *_), tree in self._trees.items():
-            files[root] = max(tree.files, files.get(root, 0))
-        room = min(self._room, max(self._few, 2 * sum(files.values())))
-        for held in (self._sources, self._scopes, self._flows):
-            while len(held) > room:
-                held.popitem(last=False)
-        while len(self._texts) > room:
-            self._bytes += len(self._texts.popitem(last=False)[1].data)
-
     def source(self, origin: LiveFile) -> FileNames | None:
         """Return the facts of a path with these bytes, if they are cached."""
-        return self._sources.get((origin.path, origin.oid))
+        found: FileNames | None = self._held.get((origin.path, origin.oid))
+        return found
+
+    def keep(self, source: FileNames) -> None:
+        """Cache a file's facts under its path and bytes."""
+        size = OF_SYMBOL * (1 + len(source.symbols) + len(source.imports))
+        self._held.keep((source.path, source.origin.oid), source, size)
 
     def text(self, oid: bytes) -> Text | None:
         """Return the text of a blob, if it is cached."""
-        return self._texts.get(oid)
+        found: Text | None = self._held.get(oid)
+        return found
 
     def keep_text(self, oid: bytes, text: Text) -> None:
-        """Cache a text; the oldest are dropped beyond the byte limit."""
-        self._texts[oid] = text
-        self._bytes -= len(text.data)
-        while self._bytes < 0:
-            _, gone = self._texts.popitem(last=False)
-            self._bytes += len(gone.data)
+        """Cache a text."""
+        self._held.keep(oid, text, OF_TEXT * (1 + len(text.data)))
 
     def scopes(self, origin: LiveFile) -> tuple[FileScopes | None] | None:
         """Return the scopes of a file's bytes in a tuple of one, if they are cached."""
-        key = (origin.oid, origin.language)
-        return (self._scopes[key],) if key in self._scopes else None
+        found: tuple[FileScopes | None] | None = self._held.get(_key(SCOPES, origin))
+        return found
 
     def read_scopes(
         self, texts: dict[LiveFile, bytes], stored: dict[str, bytes]
@@ -173,25 +162,22 @@ class Memory:
             if found is None:
                 missing[origin] = (data, SCOPES)
             else:
-                yield origin, self._keep_scopes(origin, found)
+                yield origin, self._keep(_key(SCOPES, origin), found, data)
         for origin, payload in self._ask(missing) if missing else ():
             found = _unpacked(payload, origin, texts[origin])
-            yield origin, self._keep_scopes(origin, found)
-
-    def _keep_scopes(self, origin: LiveFile, found: FileScopes | None) -> FileScopes | None:
-        self._keep(self._scopes, (origin.oid, origin.language), found)
-        return found
+            yield origin, self._keep(_key(SCOPES, origin), found, texts[origin])
 
     def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
         """Return the value flow of a file's bytes, read in a killable child."""
-        key = (origin.oid, origin.language)
-        for _, payload in self._ask({origin: (data, FLOW)}) if key not in self._flows else ():
-            try:
+        found: FileFlow | None = None
+        held = self._held.get(_key(FLOW, origin))
+        if held is not None:
+            (found,) = held
+            return found
+        for _, payload in self._ask({origin: (data, FLOW)}):
+            with suppress(ValueError):
                 found = FileFlow(payload, data)
-            except ValueError:
-                found = None
-            self._keep(self._flows, key, found)
-        return self._flows[key]
+        return self._keep(_key(FLOW, origin), found, data)
 
     def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[TextKind]]:
         """Return the kind of text at some offsets, by path."""
@@ -211,10 +197,9 @@ class Memory:
         for task, reply in self._workers().extract(tasks):
             yield by_key[task.key], reply.payload
 
-    def _keep(self, held: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-        held[key] = value
-        if len(held) > self._room:
-            held.popitem(last=False)
+    def _keep(self, key: Any, found: T, data: bytes) -> T:
+        self._held.keep(key, (found,), OF_SCOPES * (1 + len(data)))
+        return found
 
     def _workers(self) -> Extractor:
         if self._extractor is None:
@@ -222,9 +207,9 @@ class Memory:
             weakref.finalize(self, self._extractor.close)
         return self._extractor
 
-    def keep(self, source: FileNames) -> None:
-        """Cache a file's facts under its path and bytes."""
-        self._keep(self._sources, (source.path, source.origin.oid), source)
+
+def _key(kind: bytes, origin: LiveFile) -> tuple[bytes, bytes, str]:
+    return kind, origin.oid, origin.language
 
 
 def _unpacked(payload: bytes, origin: LiveFile, data: bytes) -> FileScopes | None:

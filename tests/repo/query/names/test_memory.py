@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitindex.freshness.envelope import MAX_EXTRACTED
-from gitindex.query.names.memory import Memory, RecentSearches, TreeMemory
+from gitindex.query.names.memory import Memory, Recent, TreeMemory
 from gitindex.query.names.project import Project
 from gitindex.query.names.texts import look
 from gitindex.query.references import ReferenceQuery, find_references
@@ -11,7 +11,7 @@ from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import open_tree
 from tests.support import Repo
 
-FEW = 8
+ROOM = 40_000
 
 
 def test_versions_of_a_few_files_are_forgotten(repo: Repo) -> None:
@@ -20,21 +20,16 @@ def test_versions_of_a_few_files_are_forgotten(repo: Repo) -> None:
     repo.write("b.py", "from a import asked\nasked()\n")
     repo.commit()
     repo.index()
-    memory = Memory(few=FEW)
-    for number in range(4 * FEW):
-        repo.write("b.py", f"from a import asked\nasked()  # {number}\n")
+    memory = Memory(room=ROOM)
+    for number in range(32):
+        repo.write("b.py", f"from a import asked\nasked()  # {number} {200 * 'x'}\n")
         with open_tree(repo.worktree, str(repo.path)) as view:
             answer = find_references(view, ReferenceQuery("asked"), memory)
         assert [row["path"] for row in answer["references"]] == ["b.py", "b.py"]
-        sizes = [
-            len(memory._sources),
-            len(memory._scopes),
-            len(memory._flows),
-            len(memory._texts),
-        ]
-        assert max(sizes) <= FEW + 2, sizes
-    assert len(memory._sources) > 1
-    assert memory._bytes == (32 << 20) - sum(len(text.data) for text in memory._texts.values())
+        sizes = [size for _, size in memory._held._held.values()]
+        assert sum(sizes) == ROOM - memory._held._room <= ROOM
+        assert len(sizes) < 40, "of 32 versions, with text, facts and scopes of each"
+    assert len(sizes) > 4
 
 
 def test_kept_searches_are_those_of_the_tree_as_it_is(repo: Repo) -> None:
@@ -60,8 +55,8 @@ def test_kept_searches_are_those_of_the_tree_as_it_is(repo: Repo) -> None:
     assert lines() == [("b.py", 1), ("b.py", 2)]
 
 
-def test_kept_searches_have_a_limit() -> None:
-    held = RecentSearches(room=10)
+def test_what_is_kept_has_a_limit() -> None:
+    held = Recent(room=10)
     held.keep("one", "first", 4)
     held.keep("two", "second", 4)
     assert held.get("one") == "first"
