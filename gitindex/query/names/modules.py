@@ -472,8 +472,8 @@ class Packages:
         if self.is_package(full):
             return module((), full, source.path)
         holders = [d for end in _ends(full) for d in self.find(source, end)]
-        read = all(self._is_read(d) for d in self._near(full))
-        return UNKNOWN if holders else OUTSIDE._replace(sure=read and source.language != "scala")
+        other = all(self._is_other(d, full) for d in self._near(full))
+        return UNKNOWN if holders else OUTSIDE._replace(sure=other and source.language != "scala")
 
     def member(self, source: FileNames, full: str) -> Meaning:
         """Return what has a full name: definitions, or a package."""
@@ -520,10 +520,15 @@ class Packages:
         package = self.of(definition.path, definition.line)
         return f"{package}.{definition.qualified}" if package else definition.qualified
 
-    def _is_read(self, definition: Definition) -> bool:
-        """Return whether the package of a definition is known: its file was parsed as a whole."""
+    def _is_other(self, definition: Definition, full: str) -> bool:
+        """Return whether a definition is of a package, known as its file was parsed, that a name is not in.
+
+        Java names a function of Kotlin by a class for its file: `a.b.ToolsKt.f`.
+        """
         source = self._project.source(definition.path)
-        return source is not None and source.origin.status == FactsStatus.PARSED
+        package = self.of(definition.path, definition.line)
+        parsed = source is not None and source.origin.status == FactsStatus.PARSED
+        return parsed and not full.startswith(f"{package}.")
 
     def _global_usings(self) -> list[str]:
         """Return the namespaces that all files of C# use."""

@@ -357,3 +357,15 @@ def test_a_full_name_leads_to_its_definition(repo: Repo, target: str, found: set
     answer = ask(repo, target)
     assert {f"{r['path'].rpartition('/')[2]}:{r['line']}" for r in answer["references"]} == found
     assert answer["possible"] == []
+
+
+def test_java_may_name_a_function_of_kotlin_by_its_file(repo: Repo) -> None:
+    files = {
+        "tools.kt": "package a.b\nfun help(): Int { return 1 }\n",
+        "A.java": "package c;\nimport static a.b.ToolsKt.help;\nclass A { int f() { return help(); } }\n",
+        "B.java": "package c;\nimport static x.y.Other.help;\nclass B { int f() { return help(); } }\n",
+    }
+    repo.index_files(files)
+    answer = ask(repo, "tools.kt#help")
+    assert [(r["path"], r["line"]) for r in answer["possible"]] == [("A.java", 2), ("A.java", 3)]
+    assert answer["accounted"]["elsewhere"] == 2
