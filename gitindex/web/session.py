@@ -32,6 +32,8 @@ MAX_MADE = 4
 """Maximum number of trees whose map is cached."""
 MAX_RESIDENT = 256 << 20
 """Beyond this many bytes of the process, what is known of names is forgotten after the answer."""
+LONG_SECONDS = 0.2
+"""After an answer of so much CPU, what it left in the heap goes back: a comparison leaves megabytes."""
 T = TypeVar("T")
 
 Answer = dict[str, Any]
@@ -202,6 +204,7 @@ class WebPage(NamedTuple):
 def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:
     """Answer one request; always returns an envelope, never raises."""
     session.asked_at = time.monotonic()
+    began = time.thread_time()
     if request.problem:
         return refused(GitIndexError(request.problem, "ask for less", Exit.USAGE))
     try:
@@ -216,3 +219,6 @@ def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:
         raise
     except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
         return refusal("error", f"internal error ({type(error).__name__})", "please report it")
+    finally:
+        if time.thread_time() - began > LONG_SECONDS:
+            _give_back()
