@@ -266,7 +266,8 @@ class Truth(NamedTuple):
     """What the disk holds of the tracked and the new files."""
 
     texts: dict[str, bytes]
-    hidden: frozenset[str]  # of git's index only: a sparse checkout leaves them out
+    hidden: frozenset[str]
+    """In git's index only, as a sparse checkout leaves them out; or in HEAD and on disk, but ignored."""
 
 
 def read_truth(repo: Repo) -> Truth:
@@ -284,7 +285,9 @@ def read_truth(repo: Repo) -> Truth:
         if b"\0" not in data[:8000] and len(data) <= MAX_TEXT:
             texts[name] = data
     absent = {row[2:] for row in listed("-t") if row.startswith("S ")}
-    return Truth(texts, frozenset(absent - texts.keys()))
+    head = repo.try_git("ls-tree", "-r", "-z", "--name-only", "HEAD").stdout.split("\0")
+    removed = {name for name in head if name and name not in names}
+    return Truth(texts, frozenset(absent - texts.keys()) | removed)
 
 
 def read_committed(repo: Repo, ask: TreeChoice) -> Truth | None:
