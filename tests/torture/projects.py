@@ -46,7 +46,7 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Of a branch that has no commit yet."""
 REVISIONS = ("HEAD", "HEAD~1", "other")
 FOLDERS = ("", "pkg", "pkg/deep", "Pkg", "vendor")
-ODD_NAMES = ("ü ber.py", 'quo"te.py', "new\nline.py", "tab\t.py", "-dash.py", "[x].py", "sp ace.md")
+ODD_NAMES = ("ü ber.py", 'quo"te.py', "-dash.py", "[x].py", "sp ace.md")
 ODD_TEXTS = (
     b"tok = 1\r\nother = tok\r\n",
     b"tok = 1\rother = tok\r",
