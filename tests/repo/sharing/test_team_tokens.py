@@ -222,7 +222,7 @@ BACK_TO_3: tuple[str, ...] = (
 )
 
 
-@pytest.mark.parametrize(("version", "undo"), [(3, BACK_TO_3), (4, BACK_TO_4)], ids=str)
+@pytest.mark.parametrize(("version", "undo"), [(3, BACK_TO_3), (4, BACK_TO_4), (5, ())], ids=str)
 def test_a_database_of_an_older_schema_is_upgraded_in_place(
     cluster: Cluster, sources: tuple[Repo, Repo], version: int, undo: tuple[str, ...]
 ) -> None:
