@@ -44,10 +44,7 @@ class Incompatibility(NamedTuple):
 
 def read_parameters(signature: str) -> list[Parameter] | None:
     """Parse the parameters of a Python function; None if the text is incomplete, or too new."""
-    start = _DEF.match(signature)
-    opened = start.end() if start else len(signature)
-    if signature[opened : opened + 1] == "[":  # type parameters
-        opened += len(_bracket(signature, opened) or signature)
+    opened = _opened(signature)
     tree = _parse(f"def f{_bracket(signature, opened)}: pass")
     if tree is None or not isinstance(tree.body[0], ast.FunctionDef):
         return None
@@ -65,6 +62,22 @@ def read_parameters(signature: str) -> list[Parameter] | None:
     if given.kwarg:
         parameters.append(Parameter(given.kwarg.arg, True, by_position=False, many=True))
     return parameters
+
+
+def python_header(text: str) -> str:
+    """Return the text of a Python function to the end of the line that closes its parameters."""
+    opened = _opened(text)
+    end = opened + len(_bracket(text, opened))
+    return text[:end] + text[end:].partition("\n")[0] if end > opened else text
+
+
+def _opened(signature: str) -> int:
+    """Return where the bracket of the parameters of a Python function opens."""
+    start = _DEF.match(signature)
+    opened = start.end() if start else len(signature)
+    if signature[opened : opened + 1] == "[":  # type parameters
+        opened += len(_bracket(signature, opened) or signature)
+    return opened
 
 
 def read_call(text: str, opened: int) -> CallArguments | None:

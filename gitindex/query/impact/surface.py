@@ -11,12 +11,12 @@ from typing import NamedTuple
 from gitindex.base.path_kind import file_kinds, is_news, is_test
 from gitindex.languages.facts import Import, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
-from gitindex.query.impact.change import TreeChange, counterparts
+from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import SURE, exports_of, full_signature
-from gitindex.query.impact.signatures import Incompatibility, incompatibility
+from gitindex.query.impact.signatures import Incompatibility, incompatibility, python_header
 from gitindex.query.impact.standing import Judge
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.model import ECMA, Definition, FileNames, Site
+from gitindex.query.names.model import ECMA, Definition, FileNames, Site, State
 from gitindex.query.names.project import Project
 
 _LANGUAGES = """
@@ -39,6 +39,8 @@ _PLAIN_NAME = re.compile(r"[a-z]+")
 """A name that may also be a word of a sentence."""
 
 
+_PASSING = ECMA | {"python"}
+"""Languages whose public files pass on what private ones define."""
 EXPORT = "export"
 """The kind of an exported name that its file does not define: a re-export."""
 
@@ -61,6 +63,8 @@ class SurfaceChange(NamedTuple):
     why: str = ""
     before: str = ""  # the old signature
     call: str = ""  # the arguments of a call that no longer fits
+    old: Definition | None = None  # what the name was, unless it was added
+    module: str = ""  # the public file that offers it, where a private one defines it
 
 
 def find_surface(change: TreeChange) -> list[SurfaceChange]:
@@ -69,13 +73,19 @@ def find_surface(change: TreeChange) -> list[SurfaceChange]:
     for finder in (before, after):
         finder.project.load(change.paths)
     modules: dict[tuple[str, str], list[str]] = {}
-    for path in change.paths:
+    private = list(filter(_is_private, change.paths))
+    passing = _passing_on(before.project, private) | _passing_on(after.project, private)
+    for path in sorted({*change.paths, *passing}):
         source = after.project.source(path) or before.project.source(path)
         if source and source.language in _CODE and _is_public(path, source.language):
             key = (_module(path, source.language), source.origin.family)
             modules.setdefault(key, []).append(path)
     found = [one for paths in modules.values() for one in _ModulePair(change, paths).differences()]
-    return sorted(found, key=lambda c: (os.fsencode(c.definition.path), c.definition.line))
+    found.sort(key=lambda c: (os.fsencode(c.definition.path), c.definition.line, len(c.module)))
+    first: dict[tuple[Definition, SurfaceKind], SurfaceChange] = {}
+    for one in found:  # more than one module may pass a definition on
+        first.setdefault((one.definition, one.kind), one)
+    return list(first.values())
 
 
 def is_announced(found: SurfaceChange, news: list[str]) -> bool:
@@ -142,6 +152,7 @@ class _ModulePair:
 
     def __init__(self, change: TreeChange, paths: list[str]) -> None:
         self._before, self._after, self._paths = change.before, change.after, paths
+        self._changed_files = change.paths
         self._was: dict[str, Definition] = {}
         self._now: dict[str, Definition] = {}
         self._languages: dict[str, str] = {}
@@ -157,6 +168,27 @@ class _ModulePair:
             self._now |= _surface(self._after, new)
             if not had:
                 self._new_files.add(path)
+        self._bound: dict[str, tuple[Definition, Definition]] = {}
+        for name in sorted(self._was.keys() & self._now.keys()):
+            if EXPORT in (self._was[name].kind, self._now[name].kind):
+                self._bind(name)
+
+    def _bind(self, name: str) -> None:
+        """Look at what a passed-on name stands for, if a private file defines or defined it."""
+        ends = (self._before, self._was), (self._after, self._now)
+        old, new = (_behind(finder, names[name]) for finder, names in ends)
+        if old is None or new is None or not (_is_private(old.path) or _is_private(new.path)):
+            return
+        if self._changed_files.keys().isdisjoint((old.path, new.path)):
+            return
+        source, other = self._before.project.source(old.path), self._after.project.source(new.path)
+        if source is None or other is None or source.origin.status != other.origin.status:
+            return
+        self._languages |= {old.path: source.language, new.path: other.language}
+        self._bound[name] = old, new
+        for (finder, names), one, file in zip(ends, (old, new), (source, other), strict=True):
+            for full, member in _defined(finder, file, one).items():
+                names.setdefault(name + full.removeprefix(one.qualified), member)
 
     def differences(self) -> Iterator[SurfaceChange]:
         """Yield each exported name that differs."""
@@ -164,35 +196,43 @@ class _ModulePair:
             if name not in self._now:
                 if not self._is_kept(name, symbol):
                     language = self._languages[symbol.path]
-                    yield SurfaceChange(symbol, language, SurfaceKind.REMOVED, True, "removed")
-            elif (found := self._changed(symbol, self._now[name])) is not None:
+                    told = (True, "removed", "", "", symbol, self._offering(name))
+                    yield SurfaceChange(_shown(symbol, name), language, SurfaceKind.REMOVED, *told)
+            elif (found := self._changed(name)) is not None:
                 yield found
         for name, symbol in self._now.items():
             outer = name.rpartition(".")[0]
             alone = outer in self._was or not outer or symbol.path in self._new_files
             if name not in self._was and alone:
                 language = self._languages[symbol.path]
-                yield SurfaceChange(symbol, language, SurfaceKind.ADDED, False)
+                yield SurfaceChange(_shown(symbol, name), language, SurfaceKind.ADDED, False)
 
-    def _changed(self, old: Definition, new: Definition) -> SurfaceChange | None:
+    def _offering(self, name: str) -> str:
+        """Return the public file that offers a name of a private one; empty for any other."""
+        top = name.partition(".")[0]
+        return self._was[top].path if top in self._bound else ""
+
+    def _changed(self, name: str) -> SurfaceChange | None:
+        old, new = self._bound.get(name, (self._was[name], self._now[name]))
         language = self._languages[new.path]
         if self._languages[old.path] != language:
             return None  # JavaScript became TypeScript: signatures are not comparable
         mine, theirs = _signature(self._before, old), _signature(self._after, new)
-        if mine == theirs or EXPORT in (old.kind, new.kind):
+        if mine.split() == theirs.split() or EXPORT in (old.kind, new.kind):
             return None
         callable_both = old.kind in FUNCTIONS and new.kind in FUNCTIONS
         found = incompatibility(mine, theirs, language) if callable_both else None
         why, call = found or Incompatibility("")
-        kind = SurfaceKind.CHANGED
-        return SurfaceChange(new, language, kind, bool(why), why, old.signature, call)
+        seen, module = _shown(new, name), self._offering(name)
+        told = (bool(why), why, old.signature, call, old, module)
+        return SurfaceChange(seen, language, SurfaceKind.CHANGED, *told)
 
     def _is_kept(self, name: str, symbol: Definition) -> bool:
         """Return whether a name that is not listed any more is offered otherwise, or goes with its class."""
         outer = name.rpartition(".")[0]
         if outer:
             gone = outer in self._was and outer not in self._now
-            owner = self._now.get(outer)
+            owner = self._bound[outer][1] if outer in self._bound else self._now.get(outer)
             inherited = symbol.kind in FUNCTIONS and owner and _inherits(self._after, owner, symbol)
             return gone or bool(inherited)
         return any(self._offers(path, name) for path in self._paths)
@@ -221,39 +261,109 @@ def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
 
 
 def _signature(finder: Finder, symbol: Definition) -> str:
-    """Return the complete signature on one line."""
+    """Return the complete signature as it is written."""
     if symbol.kind not in FUNCTIONS:
         return symbol.signature if symbol.kind in TYPES else ""
-    return " ".join(full_signature(finder, symbol).split())
+    text = full_signature(finder, symbol)
+    return python_header(text) if symbol.path.endswith((".py", ".pyi")) else text
+
+
+def _shown(symbol: Definition, name: str) -> Definition:
+    """Return a definition under the name that callers know."""
+    if symbol.kind == EXPORT or symbol.qualified == name:
+        return symbol
+    return symbol._replace(name=name.rpartition(".")[2], qualified=name)
+
+
+def _behind(finder: Finder, symbol: Definition) -> Definition | None:
+    """Return the definition that a passed-on name stands for; None if it may be another."""
+    if symbol.kind != EXPORT:
+        return symbol
+    found = finder.binder.names.modules.exported((symbol.path,), symbol.name)
+    if found.state is not State.DEFINED or len({one.path for one in found.definitions}) != 1:
+        return None
+    one_way = len(found.definitions) == 1 and _is_bound_once(finder.project, symbol)
+    return list(found.definitions)[-1] if found.sure or one_way else None
+
+
+def _is_bound_once(project: Project, symbol: Definition) -> bool:
+    """Return whether one import, or stars of this tree alone, bind a passed-on name."""
+    source = project.source(symbol.path)
+    imports = source.bindings.get(symbol.name, ()) if source else ()
+    stars = source.stars if source else []
+    return len(imports) <= 1 and all(project.resolve(source, star) for star in stars if source)
+
+
+def _passing_on(project: Project, private: list[str]) -> set[str]:
+    """Return the public modules that may pass on names of private files, directly or by others."""
+    found: set[str] = set()
+    todo, seen = list(private), set(private)
+    while todo:
+        path = todo.pop()
+        near = [one for one in project.importing(path) if one not in seen and _is_product(one)]
+        project.load(near)
+        for source in filter(None, map(project.source, near)):
+            if source.language not in _PASSING or not _imports(project, source, path):
+                continue
+            seen.add(source.path)
+            public = not _is_private(source.path)
+            if public:
+                found.add(source.path)
+            if not public or _passed_on(project, source):
+                todo.append(source.path)
+    return found
+
+
+def _imports(project: Project, source: FileNames, path: str) -> bool:
+    return any(path in project.resolve(source, item) for item in source.imports)
 
 
 def _is_public(path: str, language: str) -> bool:
+    if language == "go":
+        return _is_product(path) and "internal" not in path.split("/")
+    return _is_product(path) and not _is_private(path)
+
+
+def _is_private(path: str) -> bool:
+    """Return whether the name of a file or of its folder says that it is not for others."""
+    parts = path.removesuffix(".py").split("/")
+    return any(p.startswith("_") and not p.startswith("__") for p in parts)
+
+
+def _is_product(path: str) -> bool:
     kinds = file_kinds(path)
     internal = (kinds.test, kinds.example, kinds.foreign, kinds.hidden, kinds.benchmark, kinds.tool)
     parts = path.removesuffix(".py").split("/")
-    if any(internal) or kinds.docs or parts[-1] in ("setup", "conftest", "noxfile", "__main__"):
-        return False
-    if language == "go":
-        return "internal" not in parts
-    return not any(p.startswith("_") and not p.startswith("__") for p in parts)
+    scripts = ("setup", "conftest", "noxfile", "__main__")
+    return not (any(internal) or kinds.docs or parts[-1] in scripts)
 
 
 def _surface(finder: Finder, source: FileNames | None) -> dict[str, Definition]:
     """Return exported names by qualified name: module level, and members of exported types."""
     if source is None:
         return {}
-    names: dict[str, Definition] = {}
+    names = _defined(finder, source)
+    for name, line in _passed_on(finder.project, source).items():
+        bare = Definition(source.path, -1, name, name, EXPORT, line, 0, line, line, "", -1, True)
+        names.setdefault(name, bare)
+    return names
+
+
+def _defined(
+    finder: Finder, source: FileNames, root: Definition | None = None
+) -> dict[str, Definition]:
+    """Return what a file defines for others by qualified name; `root`: it and what is in it."""
+    names: dict[str, Definition] = {root.qualified: root} if root else {}
     for symbol in source.symbols:
         outer = _holder(source, symbol)
-        hidden = outer is not None and (outer.kind not in TYPES or outer.qualified not in names)
-        if hidden or symbol.kind in SPACES or not _is_exported(symbol, outer, source.language):
+        held = outer is not None and outer.kind in TYPES and outer.qualified in names
+        if not (held or (outer is None and root is None)):
+            continue
+        if symbol.kind in SPACES or not _is_exported(symbol, outer, source.language):
             continue
         if symbol.qualified in names and _is_setter(finder, source, symbol):
             continue  # readers of the property are not affected
         names[symbol.qualified] = symbol
-    for name, line in _passed_on(finder.project, source).items():
-        bare = Definition(source.path, -1, name, name, EXPORT, line, 0, line, line, "", -1, True)
-        names.setdefault(name, bare)
     return names
 
 
@@ -282,7 +392,25 @@ def _exported_imports(project: Project, source: FileNames) -> set[str]:
     listed = exports_of(project, source.path) - own
     if not listed and "__all__" not in own and source.path.endswith("__init__.py"):
         listed = _unused_imports(project, source)
+    if source.language in _PASSING and "__all__" not in own:
+        listed = listed | (_starred(project, source, frozenset({source.path})) - own)
     return {name for name in listed if not name.startswith("_")}
+
+
+def _starred(project: Project, source: FileNames, seen: frozenset[str]) -> set[str]:
+    """Return the names that a module passes on as a whole from private files."""
+    stars, names = source.stars, set[str]()
+    if source.language in ECMA:
+        text = project.text(source.path).decode("utf-8", "replace").replace('"', "'")
+        stars = [star for star in stars if f"export * from '{star.module}'" in text]
+    for star in stars:
+        for path in project.resolve(source, star)[:1]:
+            inner = project.source(path) if _is_private(path) and path not in seen else None
+            if inner is not None:
+                names |= exports_of(project, path)
+                if not inner.children(-1, "__all__"):
+                    names |= _starred(project, inner, seen | {path})
+    return names
 
 
 def _is_public_use(project: Project, source: FileNames, item: Import) -> bool:
@@ -354,9 +482,7 @@ def _old_definition(change: TreeChange, one: SurfaceChange) -> Definition | None
         path, name = one.definition.path, one.definition.name
         found = change.before.binder.names.modules.exported((path,), name).definitions
         return found[0] if found else None
-    if one.kind is SurfaceKind.REMOVED:
-        return one.definition
-    return next(iter(counterparts(change.before.project, one.definition)), None)
+    return one.old
 
 
 def _callers(before: Finder, old: Definition) -> list[Site]:
@@ -381,7 +507,7 @@ def _generated(before: Project, one: SurfaceChange) -> str:
     holder, _, member = one.definition.qualified.rpartition(".")
     holder = "" if holder in ("exports", "module.exports") else holder
     top = (holder or one.definition.name).partition(".")[0]
-    lines = [_import(before, one.definition.path, one.language, top)]
+    lines = [_import(before, one.module or one.definition.path, one.language, top)]
     if one.call:
         lines.append(f"{holder}().{member}{one.call}" if holder else f"{member}{one.call}")
     elif holder and (one.kind is not SurfaceKind.CHANGED or one.language != "python"):

@@ -236,3 +236,117 @@ def test_what_is_lost_on_the_way_to_another_file_is_a_removal(released: Repo) ->
         ("removed", "Area", True),
         ("removed", "Shape.area", True),
     ]
+
+
+PASSED_ON = {
+    "listed": ("from ._api import *\n\n__all__ = ['get', 'Client']\n", "get", "Client"),
+    "whole": ("from ._api import *\n", "get", "Client"),
+    "as itself": ("from ._api import get as get, Client as Client\n", "get", "Client"),
+    "unused": ("from ._api import get, Client\n", "get", "Client"),
+    "renamed": ("from ._api import get as fetch, Client as Http\n", "fetch", "Http"),
+    "by another private module": ("from ._all import *\n", "get", "Client"),
+    "two stars with the same": (
+        "from ._all import *\nfrom ._api import *\n__all__ = ['get', 'Client']\n",
+        "get",
+        "Client",
+    ),
+}
+PRIVATE = (
+    "__all__ = ['get', 'Client']\n\n\n"
+    "def get(\n    url,\n    *,\n    # an address\n    proxies=None,\n):\n    return url\n\n\n"
+    "class Client:\n    def send(self, data):\n        return data\n\n"
+    "    def close(self):\n        pass\n\n\n"
+    "def _own(data):\n    return data\n\n\ndef unlisted(data):\n    return data\n"
+)
+
+
+def passed_on(repo: Repo, public: str) -> None:
+    repo.write("h/__init__.py", public)
+    repo.write("h/_all.py", "from ._api import *\n")
+    repo.write("h/_api.py", PRIVATE)
+    repo.commit("passed on")
+
+
+@pytest.mark.parametrize("case", PASSED_ON.values(), ids=PASSED_ON)
+def test_what_a_public_module_passes_on_is_compared_under_its_name(
+    released: Repo, case: tuple[str, str, str]
+) -> None:
+    public, function, holder = case
+    passed_on(released, public)
+    edit(released, "h/_api.py", "    proxies=None,\n", "    proxy=None,\n")
+    edit(released, "h/_api.py", "self, data", "self, data, size")
+    edit(released, "h/_api.py", "    def close(self):\n        pass\n", "    x = 1\n")
+    edit(released, "h/_api.py", "_own(data)", "_own()")
+    edit(released, "h/_api.py", "unlisted(data)", "unlisted()")
+    released.commit("changed")
+    assert api(released, "HEAD~..HEAD") == [
+        ("changed", function, True),
+        ("changed", f"{holder}.send", True),
+        ("added", f"{holder}.x", False),
+        ("removed", f"{holder}.close", True),
+    ]
+    row = released.answer("api", "HEAD~..HEAD")["api"][0]
+    assert (row["path"], row["witness"]) == (
+        "h/_api.py",
+        f"from h import {function}\n{function}(url, proxies=proxies)",
+    )
+
+
+UNCHANGED = {
+    "a body": ("    return url\n", "    return url.strip()\n"),
+    "a comment between parameters": ("# an address", "# where"),
+    "a private function": ("_own(data)", "_own()"),
+    "one that is not listed": ("unlisted(data)", "unlisted()"),
+}
+
+
+@pytest.mark.parametrize("case", UNCHANGED.values(), ids=UNCHANGED)
+def test_what_callers_of_a_passed_on_name_do_not_see(released: Repo, case: tuple[str, str]) -> None:
+    passed_on(released, "from ._api import *\n")
+    edit(released, "h/_api.py", *case)
+    released.commit("changed")
+    assert api(released, "HEAD~..HEAD") == []
+
+
+def test_one_of_two_imports_is_not_compared(released: Repo) -> None:
+    """Which of them binds the name is not known."""
+    fallback = (
+        "    from fast import get as get\nexcept ImportError:\n    from ._api import get as get\n"
+    )
+    passed_on(released, f"try:\n{fallback}")
+    edit(released, "h/_api.py", "    proxies=None,\n", "")
+    released.commit("changed")
+    assert api(released, "HEAD~..HEAD") == []
+
+
+def test_a_definition_moved_to_a_private_module_is_compared_there(released: Repo) -> None:
+    listed = PRIVATE.partition("def _own")[0]
+    passed_on(released, listed)
+    released.write("h/_new.py", listed.replace("self, data", "self, data, size"))
+    released.write("h/__init__.py", "from ._new import get, Client\n__all__ = ['get', 'Client']\n")
+    released.commit("moved")
+    assert api(released, "HEAD~..HEAD") == [("changed", "Client.send", True)]
+    released.git("mv", "h/_new.py", "h/_newer.py")
+    edit(released, "h/__init__.py", "._new", "._newer")
+    edit(released, "h/_newer.py", "    def close(self):\n        pass\n", "")
+    released.commit("again")
+    assert api(released, "HEAD~..HEAD") == [("removed", "Client.close", True)]
+
+
+def test_a_name_that_a_star_no_longer_brings_is_removed(released: Repo) -> None:
+    passed_on(released, "from ._api import *\n")
+    edit(released, "h/_api.py", "['get', 'Client']", "['Client']")
+    released.commit("changed")
+    assert api(released, "HEAD~..HEAD") == [("removed", "get", True)]
+
+
+@pytest.mark.parametrize("public", ["export { pad } from './_pad'", "export * from './_pad'"])
+def test_an_index_of_typescript_passes_on_what_a_private_file_defines(
+    released: Repo, public: str
+) -> None:
+    released.write("ui/index.ts", public + "\n")
+    released.write("ui/_pad.ts", "export function pad(s: string): string { return s }\n")
+    released.commit("passed on")
+    edit(released, "ui/_pad.ts", "s: string)", "s: string, n: number)")
+    released.commit("changed")
+    assert api(released, "HEAD~..HEAD") == [("changed", "pad", True)]
