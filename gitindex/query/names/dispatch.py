@@ -88,8 +88,8 @@ class Dispatch:
 
     def _owners(self, members: list[Definition], home: Definition) -> dict[Definition, Definition]:
         """Return the classes of some members, but for one."""
-        told = ((member, self._classes.class_of(member)) for member in members)
-        return {member: owner for member, owner in told if owner and _key(owner) != _key(home)}
+        owned = ((member, self._classes.class_of(member)) for member in members)
+        return {member: owner for member, owner in owned if owner and _key(owner) != _key(home)}
 
     def _is_known(self, owner: Definition) -> bool:
         """Return whether a class and those below it are known up to their last bases."""
@@ -133,10 +133,10 @@ class Dispatch:
             return False
         if contract.kind not in _CONTRACTS or one.kind == contract.kind == "trait":
             return False
-        asked = [s.name for s in source.symbols if s.parent == contract.ordinal]
+        names = [s.name for s in source.symbols if s.parent == contract.ordinal]
         if source.language == "rust":
             return True
-        return all(self._classes.members(one, name, False)[0] for name in asked)
+        return all(self._classes.members(one, name, False)[0] for name in names)
 
     def _ancestors(self, definition: Definition) -> tuple[set[_Key], bool]:
         key = _key(definition)

@@ -68,7 +68,7 @@ class Found(NamedTuple):
 class _Bound(NamedTuple):
     """What a search has found so far, by place."""
 
-    found: dict[At, Site]
+    references: dict[At, Site]
     judged: dict[At, PlaceClass]
     maybe: dict[At, Site]
 
@@ -101,7 +101,7 @@ class Finder:
         self._files = files  # whose places are bound; those of others are possible
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
-        self._found: dict[tuple[tuple[_Key, ...], frozenset[str], int], Found] = {}
+        self._results: dict[tuple[tuple[_Key, ...], frozenset[str], int], Found] = {}
         self._unbound: set[str] = set()
         self._following: set[Definition] = set()  # variables whose uses are being found
         self.view = view
@@ -115,47 +115,47 @@ class Finder:
 
     def uses(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> list[Site]:
         """Return the references, and after them the places in code that may be some."""
-        found = self.find(targets, within)
-        return [*found.sites, *found.maybe]
+        result = self.find(targets, within)
+        return [*result.sites, *result.maybe]
 
     def find(self, targets: Iterable[Definition], within: Iterable[str] = ()) -> Found:
         """Return references to any of the targets, and the class of other places of their names."""
         chosen = {(d.path, d.ordinal): d for d in targets}
         if not chosen:
             return Found([], [], {})
-        asked = (tuple(sorted(chosen)), frozenset(within), self._files)
-        if asked not in self._found:  # all questions about one name share one search
+        key = (tuple(sorted(chosen)), frozenset(within), self._files)
+        if key not in self._results:  # all questions about one name share one search
             tree = self.project.tree if not current_paths(self.project) else None
-            known: Found | None = tree.searched(asked) if tree else None
+            known: Found | None = tree.searched(key) if tree else None
             if known is None:
-                known = self._search(chosen, asked[1])
+                known = self._search(chosen, key[1])
                 if tree is not None:  # without a semantic layer, which is not part of the tree
-                    tree.keep_search(asked, known, len(known.sites) + len(known.judged))
-            self._found[asked] = known
-        return self._found[asked]
+                    tree.keep_search(key, known, len(known.sites) + len(known.judged))
+            self._results[key] = known
+        return self._results[key]
 
     def _search(self, chosen: dict[_Key, Definition], within: frozenset[str]) -> Found:
         if len(chosen) > MAX_TARGETS:
             return self._beyond_budget(chosen)
         chosen |= {(d.path, d.ordinal): d for d in linked(self.project, chosen.values())}
-        wanted = self._wanted(chosen)
+        search = self._search_targets(chosen)
         known = KnownReferences(self.project, chosen.values())
         bound = _Bound({}, {}, {})
         self._unbound = set()
-        cut = self._bind_all(wanted, within, known, bound)
-        self._add_strings(wanted, within, bound)
-        bound.found.update({site[:3]: site for site in known.sites()})
-        self._follow(bound, wanted)
+        cut = self._bind_all(search, within, known, bound)
+        self._add_strings(search, within, bound)
+        bound.references.update({site[:3]: site for site in known.sites()})
+        self._follow(bound, search)
         self._reconcile(known, bound)
         made = [s for d in list(chosen.values())[:MAX_MADE] for s in self._made(d, within)]
         return Found(
-            sorted([*bound.found.values(), *made], key=Site.order),
+            sorted([*bound.references.values(), *made], key=Site.order),
             sorted(bound.maybe.values(), key=Site.order),
             bound.judged,
             frozenset((d.path, d.line, d.column) for d in chosen.values()),
             frozenset(self._unbound),
             cut,
-            wanted.kin.outside,
+            search.kin.outside,
         )
 
     def _reconcile(self, known: KnownReferences, bound: _Bound) -> None:
@@ -163,7 +163,7 @@ class Finder:
         for at in [at for at, site in bound.maybe.items() if not known.allows(site)]:
             del bound.maybe[at]
             bound.judged[at] = ELSEWHERE
-        for at in bound.found.keys() & bound.judged.keys():
+        for at in bound.references.keys() & bound.judged.keys():
             del bound.judged[at]
             bound.maybe.pop(at, None)
 
@@ -177,13 +177,13 @@ class Finder:
 
     def _bind_all(
         self,
-        wanted: _SearchTargets,
+        search: _SearchTargets,
         within: frozenset[str],
         known: KnownReferences,
         bound: _Bound,
     ) -> bool:
         """Bind the places of the targets' names and aliases; True if there are too many aliases."""
-        targets = wanted.targets.values()
+        targets = search.targets.values()
         own = list(dict.fromkeys(d.name for d in targets))
         names, homes = list(own), {d.path for d in targets}
         cut = False
@@ -191,8 +191,8 @@ class Finder:
             via = "" if name in own else name
             for source, places in self.occurrences(name, within):
                 for place in places:
-                    self._bind_one(source, place, via, wanted, known, bound)
-                aliases = self._aliases(source, name, homes) if wanted.is_family(source) else []
+                    self._bind_one(source, place, via, search, known, bound)
+                aliases = self._aliases(source, name, homes) if search.is_family(source) else []
                 more = [n for n in dict.fromkeys(aliases) if n not in names]
                 cut = cut or len(names) + len(more) > MAX_ALIASES
                 names += more[: max(0, MAX_ALIASES - len(names))]
@@ -203,42 +203,42 @@ class Finder:
         source: FileNames,
         place: Occurrence,
         via: str,
-        wanted: _SearchTargets,
+        search: _SearchTargets,
         known: KnownReferences,
         bound: _Bound,
     ) -> None:
         at = (source.path, place.line, place.column)
-        foreign = not wanted.is_family(source)
+        foreign = not search.is_family(source)
         bind = self._foreign if foreign else self._bind
-        verdict = bind(source, place, wanted)
+        verdict = bind(source, place, search)
         if isinstance(verdict, Site):
             if known.allows(verdict):
-                bound.found[at] = verdict._replace(via=via)
+                bound.references[at] = verdict._replace(via=via)
             else:
                 bound.judged[at] = ELSEWHERE
         elif not via:
             bound.judged[at] = verdict
-            bound.maybe.update(self._maybe(source, place, verdict, wanted))
+            bound.maybe.update(self._maybe(source, place, verdict, search))
 
-    def _follow(self, bound: _Bound, wanted: _SearchTargets) -> None:
+    def _follow(self, bound: _Bound, search: _SearchTargets) -> None:
         """Add the uses of variables that hold a target, or may: `g = f`, `const { f } = o`."""
-        targets = tuple(wanted.targets.values())
+        targets = tuple(search.targets.values())
         name = targets[0].name
-        passed = {at: True for at, site in bound.found.items() if site.use != Use.CALL}
-        passed |= dict.fromkeys(bound.maybe.keys() - bound.found.keys(), False)
+        passed = {at: True for at, site in bound.references.items() if site.use != Use.CALL}
+        passed |= dict.fromkeys(bound.maybe.keys() - bound.references.keys(), False)
         for at, sure in passed.items():
-            for holder, site in self._held(at, name):
+            for holder, site in self._holder_uses(at, name):
                 there = site[:3]
                 if sure:
                     via = "" if holder == name else holder
-                    if all(d.kind == "field" for d in bound.found[at].targets):
+                    if all(d.kind == "field" for d in bound.references[at].targets):
                         continue  # the variable holds a value of the field, and is not the field
-                    bound.found.setdefault(there, site._replace(targets=targets, via=via))
-                elif holder == name and there not in bound.found:
+                    bound.references.setdefault(there, site._replace(targets=targets, via=via))
+                elif holder == name and there not in bound.references:
                     bound.judged[there] = RECEIVER
                     bound.maybe[there] = site._replace(targets=targets, tier=Tier.NAME)
 
-    def _held(self, at: At, name: str) -> Iterator[tuple[str, Site]]:
+    def _holder_uses(self, at: At, name: str) -> Iterator[tuple[str, Site]]:
         """Yield the uses of the variables that get what a name at a place is."""
         source, scopes = self.project.source(at[0]), self.project.scopes(at[0])
         if source is None or scopes is None:
@@ -272,14 +272,14 @@ class Finder:
                 yield make_site(source, place, Tier.EXACT, ())
 
     def _maybe(
-        self, source: FileNames, place: Occurrence, verdict: PlaceClass, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, verdict: PlaceClass, search: _SearchTargets
     ) -> dict[At, Site]:
         """Return the site of a possible place, if the name alone leads to a target."""
         if verdict.group is not OccurrenceClass.POSSIBLE:
             return {}
         state = State.KEY if verdict is KEY else State.UNKNOWN
         maybe = Meaning(state, bare=verdict is UNBOUND)
-        chosen = _among(self.binder.candidates(source, maybe, place.name), wanted.targets)
+        chosen = _among(self.binder.candidates(source, maybe, place.name), search.targets)
         at = (source.path, place.line, place.column)
         return {at: make_site(source, place, Tier.NAME, chosen)} if chosen else {}
 
@@ -293,16 +293,16 @@ class Finder:
         calls = (s for s in sites if s.use == Use.CALL)
         return [s._replace(targets=(target,), via=s.via or owner.name) for s in calls]
 
-    def _add_strings(self, wanted: _SearchTargets, within: frozenset[str], bound: _Bound) -> None:
+    def _add_strings(self, search: _SearchTargets, within: frozenset[str], bound: _Bound) -> None:
         """Add what annotations written as strings, and `__all__`, refer to."""
-        for source, place in of_strings(self.project, wanted.targets.values(), within):
-            site = self._bind(source, place, wanted)
+        for source, place in of_strings(self.project, search.targets.values(), within):
+            site = self._bind(source, place, search)
             if isinstance(site, Site):
-                bound.found.setdefault(site[:3], site)
+                bound.references.setdefault(site[:3], site)
             elif place.use == Use.REFERENCE:
                 bound.judged.setdefault((source.path, place.line, place.column), site)
 
-    def _wanted(self, chosen: dict[_Key, Definition]) -> _SearchTargets:
+    def _search_targets(self, chosen: dict[_Key, Definition]) -> _SearchTargets:
         members: dict[_Key, Definition] = {}
         known, outside = True, False
         for target in chosen.values():
@@ -382,9 +382,9 @@ class Finder:
             return any(place.use != Use.IMPORT for place in places)
         return any(map(_is_use, places))
 
-    def _foreign(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> PlaceClass:
+    def _foreign(self, source: FileNames, place: Occurrence, search: _SearchTargets) -> PlaceClass:
         """Judge a place in a language that cannot name the targets, but through an interface."""
-        if "c" in wanted.families:  # any language declares and calls functions of C
+        if "c" in search.families:  # any language declares and calls functions of C
             return UNLIKELY
         if not _is_use(place):
             return ELSEWHERE
@@ -393,32 +393,32 @@ class Finder:
         return ELSEWHERE if meaning.bare and bound else UNLIKELY
 
     def _bind(
-        self, source: FileNames, place: Occurrence, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, search: _SearchTargets
     ) -> Site | PlaceClass:
         """Return the reference at a place, or the class that it is in instead."""
-        if source.language in ECMA and (taken := self._taken(source, place, wanted)) is not None:
+        if source.language in ECMA and (taken := self._taken(source, place, search)) is not None:
             return taken
         if place.use == Use.DEFINITION:
-            return self._loaded(source, place, wanted) or self._defined(source, place)
-        if source.language == "java" and wanted.uncalled and place.use == Use.CALL:
+            return self._loaded(source, place, search) or self._defined(source, place)
+        if source.language == "java" and search.uncalled and place.use == Use.CALL:
             return ELSEWHERE  # methods have names of their own
         meaning = self.binder.meaning(source, place)
-        site = self._reached(source, place, meaning, wanted)
-        return site or self._unreached(source, place, meaning, wanted)
+        site = self._reached(source, place, meaning, search)
+        return site or self._unreached(source, place, meaning, search)
 
     def _unreached(
-        self, source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, meaning: Meaning, search: _SearchTargets
     ) -> PlaceClass:
-        if wanted.injected and meaning.state is State.LOCAL and self._is_given(source, place):
+        if search.injected and meaning.state is State.LOCAL and self._is_given(source, place):
             return KEY
         if self._is_shorthand(source, place):
             return KEY  # a variable, and a member
         unread = source.language in MODELLED and self.project.scopes(source.path) is None
         if source.origin.status != FactsStatus.PARSED or (unread and _is_use(place)):
             return NOT_PARSED  # nothing is proven without scopes, nor by those of broken code
-        if meaning.bare and wanted.members and _has_receivers(source, place, meaning, wanted):
+        if meaning.bare and search.members and _has_receivers(source, place, meaning, search):
             return ELSEWHERE
-        return _class_of(source, place, meaning, wanted)
+        return _class_of(source, place, meaning, search)
 
     def _is_given(self, source: FileNames, place: Occurrence) -> bool:
         """Return whether a local name may be a parameter, which pytest fills by its name."""
@@ -428,18 +428,18 @@ class Finder:
         return bound is None or any(d.kind == "param" for d in bound.declarations)
 
     def _reached(
-        self, source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, meaning: Meaning, search: _SearchTargets
     ) -> Site | None:
         """Return the reference at a place that means a target, or what the same call may reach."""
-        hit = _among(meaning.definitions, wanted.targets)
+        hit = _among(meaning.definitions, search.targets)
         if meaning.state is State.UNKNOWN and _is_use(place):
-            hit = hit or self._unique(source, place, meaning.bare, wanted)
+            hit = hit or self._unique(source, place, meaning.bare, search)
         if hit:
             site = _site(source, place, hit)
             either = not meaning.bare and len(hit) < len(meaning.definitions)
             return site._replace(targets=meaning.definitions) if either else site
-        if _among(meaning.definitions, wanted.kin.members):
-            return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
+        if _among(meaning.definitions, search.kin.members):
+            return make_site(source, place, Tier.DISPATCH, tuple(search.targets.values()))
         return None
 
     def _defined(self, source: FileNames, place: Occurrence) -> PlaceClass:
@@ -450,7 +450,7 @@ class Finder:
         return KEY if literal and source.language in ECMA else ELSEWHERE
 
     def _unique(
-        self, source: FileNames, place: Occurrence, bare: bool, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, bare: bool, search: _SearchTargets
     ) -> tuple[Definition, ...]:
         """Return the targets if nothing else of the tree has the name, where files share names.
 
@@ -458,10 +458,10 @@ class Finder:
         """
         if source.language in MODELLED or not (bare or source.origin.family == "c"):
             return ()
-        found = self.project.definitions(place.name)
-        self.project.load(d.path for d in found)
-        near = [d for d in found if self.binder.is_near(d, source, bare)]
-        hit = _among(near, wanted.targets)
+        definitions = self.project.definitions(place.name)
+        self.project.load(d.path for d in definitions)
+        near = [d for d in definitions if self.binder.is_near(d, source, bare)]
+        hit = _among(near, search.targets)
         fields = all(d.kind == "field" for d in near)
         return hit if (bare or fields) and len(hit) == len(near) else ()
 
@@ -471,7 +471,7 @@ class Finder:
         return scopes is not None and at in scopes.shorthands
 
     def _taken(
-        self, source: FileNames, place: Occurrence, wanted: _SearchTargets
+        self, source: FileNames, place: Occurrence, search: _SearchTargets
     ) -> Site | PlaceClass | None:
         """Judge a name in a destructuring pattern as the member that it takes; else None."""
         scopes = self.project.scopes(source.path)
@@ -479,22 +479,22 @@ class Finder:
         if scopes is None or at not in scopes.taken or place.name in source.bindings:
             return None
         meaning = self.binder.member_of(scopes.taken[at], source, place, at)
-        hit = _among(meaning.definitions, wanted.targets)
+        hit = _among(meaning.definitions, search.targets)
         if hit:
             return make_site(source, place, Tier.IMPORT, hit)
-        if _among(meaning.definitions, wanted.kin.members):
-            return make_site(source, place, Tier.DISPATCH, tuple(wanted.targets.values()))
-        return _class_of(source, place._replace(use=Use.ATTRIBUTE), meaning, wanted)
+        if _among(meaning.definitions, search.kin.members):
+            return make_site(source, place, Tier.DISPATCH, tuple(search.targets.values()))
+        return _class_of(source, place._replace(use=Use.ATTRIBUTE), meaning, search)
 
-    def _loaded(self, source: FileNames, place: Occurrence, wanted: _SearchTargets) -> Site | None:
+    def _loaded(self, source: FileNames, place: Occurrence, search: _SearchTargets) -> Site | None:
         """Return the import site of a definition `const { name } = require('./x')`, else None."""
         if source.language not in ECMA or place.name not in source.bindings:
             return None
         own = self.binder.meaning(source, place).definitions
         for item, there in source.bindings[place.name]:
             if any(d.start_line <= item.line <= d.end_line for d in own):
-                found = self.binder.names.modules.imported(source, item, there).definitions
-                hit = _among(found, wanted.targets)
+                definitions = self.binder.names.modules.imported(source, item, there).definitions
+                hit = _among(definitions, search.targets)
                 if hit:
                     return make_site(source, place._replace(use=Use.IMPORT), Tier.IMPORT, hit)
         return None
@@ -502,12 +502,12 @@ class Finder:
     def _aliases(self, source: FileNames, name: str, homes: set[str]) -> list[str]:
         """Return the aliases that a file's imports and exports give to a name."""
         pairs = [pair for item in source.imports for pair in item.names]
-        found = [local for there, local in pairs if there == name and local not in (name, "*")]
+        aliases = [local for there, local in pairs if there == name and local not in (name, "*")]
         if source.language not in ECMA:
-            return found
+            return aliases
         passed_on = name in source.bindings or source.path in homes
-        outs = ["default"] if "default" in found else []
-        return found + self._exported_as(source, name, outs, passed_on)
+        outs = ["default"] if "default" in aliases else []
+        return aliases + self._exported_as(source, name, outs, passed_on)
 
     def _exported_as(
         self, source: FileNames, name: str, outs: list[str], passed_on: bool
@@ -518,15 +518,15 @@ class Finder:
             renamed = self.binder.names.modules.renamed(source)
         exported = [out for out, inner in renamed.items() if inner == name != out]
         whole = [out for out in exported if out in _WHOLE and passed_on]
-        found = [out for out in exported if out not in _WHOLE]
+        names = [out for out in exported if out not in _WHOLE]
         for out in dict.fromkeys((*outs, *whole)):
-            found += [out] * (out == "default")
-            found += locals_of(self.project, source.path, out)
-        return found
+            names += [out] * (out == "default")
+            names += locals_of(self.project, source.path, out)
+        return names
 
 
 def _class_of(
-    source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+    source: FileNames, place: Occurrence, meaning: Meaning, search: _SearchTargets
 ) -> PlaceClass:
     """Return the class of a place that does not mean a target, as far as anything is known.
 
@@ -534,41 +534,41 @@ def _class_of(
     """
     match meaning.state:
         case State.KEY | State.UNKNOWN:
-            return _open(place, meaning, source.language == "c" and wanted.free)
+            return _open(place, meaning, source.language == "c" and search.free)
         case State.UNBOUND:
             return ELSEWHERE if place.name in BUILTINS.get(source.language, ()) else UNBOUND
         case State.MODULE if place.use == Use.IMPORT:
-            return UNBOUND if wanted.spaces else ELSEWHERE
+            return UNBOUND if search.spaces else ELSEWHERE
     if meaning.bare or place.use == Use.IMPORT:
-        return _class_of_bare(source, meaning, wanted)
-    return ELSEWHERE if meaning.sure and not _may_override(source, meaning, wanted) else UNLIKELY
+        return _class_of_bare(source, meaning, search)
+    return ELSEWHERE if meaning.sure and not _may_override(source, meaning, search) else UNLIKELY
 
 
-def _class_of_bare(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> PlaceClass:
+def _class_of_bare(source: FileNames, meaning: Meaning, search: _SearchTargets) -> PlaceClass:
     """Return the class of a name without a receiver that means something else."""
-    own = source.language in _SCOPED and wanted.free and _is_own(source, meaning)
+    own = source.language in _SCOPED and search.free and _is_own(source, meaning)
     return ELSEWHERE if meaning.sure or own else UNBOUND
 
 
 def _has_receivers(
-    source: FileNames, place: Occurrence, meaning: Meaning, wanted: _SearchTargets
+    source: FileNames, place: Occurrence, meaning: Meaning, search: _SearchTargets
 ) -> bool:
     """Return whether a member always has a receiver where a name stands: a function of PHP has none."""
     if source.language == "php":
-        return place.use == Use.CALL and all(d.kind == "method" for d in wanted.targets.values())
+        return place.use == Use.CALL and all(d.kind == "method" for d in search.targets.values())
     if source.language == "rust":  # but for a variant, which a pattern may name; macros have tokens
-        variants = any(d.kind == "enumerator" for d in wanted.targets.values())
+        variants = any(d.kind == "enumerator" for d in search.targets.values())
         return meaning.state is State.LOCAL and not variants
     return source.language in QUALIFIED
 
 
-def _may_override(source: FileNames, meaning: Meaning, wanted: _SearchTargets) -> bool:
+def _may_override(source: FileNames, meaning: Meaning, search: _SearchTargets) -> bool:
     """Return whether a member of a declared type may be a target after all: bases are not known."""
-    if source.language in NOMINAL and wanted.members and not wanted.kin.known:
+    if source.language in NOMINAL and search.members and not search.kin.known:
         return True
-    if source.language in TYPED and (not wanted.members or wanted.extends):
+    if source.language in TYPED and (not search.members or search.extends):
         return True  # where no member fits, a function that extends the type does
-    return meaning.state is State.OUTSIDE and meaning.typed and wanted.kin.outside
+    return meaning.state is State.OUTSIDE and meaning.typed and search.kin.outside
 
 
 def _open(place: Occurrence, meaning: Meaning, separate: bool = False) -> PlaceClass:
@@ -602,5 +602,7 @@ def _may_be_local(place: Occurrence) -> bool:
     return place.use == Use.REFERENCE
 
 
-def _among(found: Iterable[Definition], wanted: dict[_Key, Definition]) -> tuple[Definition, ...]:
-    return tuple(d for d in found if (d.path, d.ordinal) in wanted)
+def _among(
+    definitions: Iterable[Definition], targets: dict[_Key, Definition]
+) -> tuple[Definition, ...]:
+    return tuple(d for d in definitions if (d.path, d.ordinal) in targets)

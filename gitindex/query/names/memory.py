@@ -30,27 +30,27 @@ OF_TEXT, OF_SCOPES, OF_SYMBOL, OF_PLACE = 2, 8, 500, 500
 
 
 class Recent:
-    """Values by key within so many bytes: those that were not asked for longest are dropped."""
+    """Values by key within so many bytes: the least recently used are dropped."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
-        self._held: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self._entries: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Any) -> Any:
         """Return a value, or None."""
-        found = self._held.get(key)
-        if found is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        self._held.move_to_end(key)
-        return found[0]
+        self._entries.move_to_end(key)
+        return entry[0]
 
     def keep(self, key: Any, value: Any, size: int) -> None:
         """Keep a value that takes so many bytes; the oldest are dropped."""
-        self._room += self._held.pop(key, (None, 0))[1]
-        self._held[key] = value, size
+        self._room += self._entries.pop(key, (None, 0))[1]
+        self._entries[key] = value, size
         self._room -= size
         while self._room < 0:
-            _, (_, gone) = self._held.popitem(last=False)
+            _, (_, gone) = self._entries.popitem(last=False)
             self._room += gone
 
 
@@ -67,15 +67,15 @@ class TreeMemory:
 
     def cache(self, name: str) -> dict[Any, Any]:
         """Return a table of results that hold for the tree; emptied for a query where it is large."""
-        held: dict[Any, Any] = self.notes.setdefault(name, {})
-        if len(held) > MAX_CACHED:
-            held.clear()
-        return held
+        table: dict[Any, Any] = self.notes.setdefault(name, {})
+        if len(table) > MAX_CACHED:
+            table.clear()
+        return table
 
     def table(self, name: str) -> dict[Any, Any]:
         """Return a table of results that hold for the tree, and grow with it only."""
-        found: dict[Any, Any] = self.notes.setdefault(name, {})
-        return found
+        table: dict[Any, Any] = self.notes.setdefault(name, {})
+        return table
 
     def searched(self, key: Any) -> Any:
         """Return the result of a search of this tree, if it is kept."""
@@ -91,7 +91,7 @@ class TreeMemory:
         self._view = view
 
     def is_partial(self, view: TreeView) -> bool:
-        """Was this told by an earlier view, which lacked facts of edited files?"""
+        """Was this computed through an earlier view, which lacked facts of edited files?"""
         return self._view is not view and self._view.lacks_facts()
 
     def _read(self, path: str) -> bytes | None:
@@ -108,7 +108,7 @@ class Memory:
         room: int = ROOM,
         workers: Extractor | None = None,  # closed by the caller that passes them
     ) -> None:
-        self._limit, self._held, self._searches = trees, Recent(room), Recent(SEARCHES)
+        self._limit, self._files, self._searches = trees, Recent(room), Recent(SEARCHES)
         self._trees: OrderedDict[tuple[Any, ...], TreeMemory] = OrderedDict()
         self._extractor = workers
 
@@ -117,37 +117,37 @@ class Memory:
         overlay = view.overlay
         generation = view.served.published.generation  # the same tree may be extracted again
         key = (view.worktree.root, overlay.source, overlay.tree, overlay.digest, generation)
-        found = self._trees.get(key)
-        if found is None or found.is_partial(view):
-            found = self._trees[key] = TreeMemory(view, self._searches)
+        tree = self._trees.get(key)
+        if tree is None or tree.is_partial(view):
+            tree = self._trees[key] = TreeMemory(view, self._searches)
             if len(self._trees) > self._limit:
                 self._trees.popitem(last=False)
-        found.ask(view)
-        return found
+        tree.ask(view)
+        return tree
 
     def source(self, origin: LiveFile) -> FileNames | None:
         """Return the facts of a path with these bytes, if they are cached."""
-        found: FileNames | None = self._held.get((origin.path, origin.oid))
-        return found
+        source: FileNames | None = self._files.get((origin.path, origin.oid))
+        return source
 
     def keep(self, source: FileNames) -> None:
         """Cache a file's facts under its path and bytes."""
         size = OF_SYMBOL * (1 + len(source.symbols) + len(source.imports))
-        self._held.keep((source.path, source.origin.oid), source, size)
+        self._files.keep((source.path, source.origin.oid), source, size)
 
     def text(self, oid: bytes) -> Text | None:
         """Return the text of a blob, if it is cached."""
-        found: Text | None = self._held.get(oid)
-        return found
+        text: Text | None = self._files.get(oid)
+        return text
 
     def keep_text(self, oid: bytes, text: Text) -> None:
         """Cache a text."""
-        self._held.keep(oid, text, OF_TEXT * (1 + len(text.data)))
+        self._files.keep(oid, text, OF_TEXT * (1 + len(text.data)))
 
     def scopes(self, origin: LiveFile) -> tuple[FileScopes | None] | None:
         """Return the scopes of a file's bytes in a tuple of one, if they are cached."""
-        found: tuple[FileScopes | None] | None = self._held.get(_key(SCOPES, origin))
-        return found
+        scopes: tuple[FileScopes | None] | None = self._files.get(_key(SCOPES, origin))
+        return scopes
 
     def read_scopes(
         self, texts: dict[LiveFile, bytes], stored: dict[str, bytes]
@@ -158,37 +158,39 @@ class Memory:
         """
         missing: dict[LiveFile, tuple[bytes, bytes]] = {}
         for origin, data in texts.items():
-            found = _unpacked(stored.get(origin.path, b""), origin, data)
-            if found is None:
+            scopes = _unpacked(stored.get(origin.path, b""), origin, data)
+            if scopes is None:
                 missing[origin] = (data, SCOPES)
             else:
-                yield origin, self._keep(_key(SCOPES, origin), found, data)
+                yield origin, self._keep(_key(SCOPES, origin), scopes, data)
         for origin, payload in self._ask(missing) if missing else ():
-            found = _unpacked(payload, origin, texts[origin])
-            yield origin, self._keep(_key(SCOPES, origin), found, texts[origin])
+            scopes = _unpacked(payload, origin, texts[origin])
+            yield origin, self._keep(_key(SCOPES, origin), scopes, texts[origin])
 
     def flow(self, origin: LiveFile, data: bytes) -> FileFlow | None:
         """Return the value flow of a file's bytes, read in a killable child."""
-        found: FileFlow | None = None
-        held = self._held.get(_key(FLOW, origin))
-        if held is not None:
-            (found,) = held
-            return found
+        flow: FileFlow | None = None
+        cached = self._files.get(_key(FLOW, origin))
+        if cached is not None:
+            (flow,) = cached
+            return flow
         for _, payload in self._ask({origin: (data, FLOW)}):
             with suppress(ValueError):
-                found = FileFlow(payload, data)
-        return self._keep(_key(FLOW, origin), found, data)
+                flow = FileFlow(payload, data)
+        return self._keep(_key(FLOW, origin), flow, data)
 
     def kinds(self, texts: dict[LiveFile, tuple[bytes, list[int]]]) -> dict[str, list[TextKind]]:
         """Return the kind of text at some offsets, by path."""
-        found: dict[str, list[TextKind]] = {}
-        asked = {o: (data, KINDS_AT + json.dumps(at).encode()) for o, (data, at) in texts.items()}
-        for origin, payload in self._ask(asked):
+        kinds: dict[str, list[TextKind]] = {}
+        requests = {
+            o: (data, KINDS_AT + json.dumps(at).encode()) for o, (data, at) in texts.items()
+        }
+        for origin, payload in self._ask(requests):
             try:
-                found[origin.path] = [TextKind(*row) for row in json.loads(payload)]
+                kinds[origin.path] = [TextKind(*row) for row in json.loads(payload)]
             except ValueError:
-                found[origin.path] = []
-        return found
+                kinds[origin.path] = []
+        return kinds
 
     def _ask(self, texts: dict[LiveFile, tuple[bytes, bytes]]) -> Iterator[tuple[LiveFile, bytes]]:
         """Yield what a killable child replies to a question about each text."""
@@ -197,9 +199,9 @@ class Memory:
         for task, reply in self._workers().extract(tasks):
             yield by_key[task.key], reply.payload
 
-    def _keep(self, key: Any, found: T, data: bytes) -> T:
-        self._held.keep(key, (found,), OF_SCOPES * (1 + len(data)))
-        return found
+    def _keep(self, key: Any, value: T, data: bytes) -> T:
+        self._files.keep(key, (value,), OF_SCOPES * (1 + len(data)))
+        return value
 
     def _workers(self) -> Extractor:
         if self._extractor is None:

@@ -59,7 +59,7 @@ class Modules:
         self._included: dict[tuple[str, str], Meaning] = {}
         self._includes = Includes(project)
         self.packages = Packages(project)
-        self._asked: dict[tuple[tuple[str, ...], str], Meaning] = {}
+        self._exported: dict[tuple[tuple[str, ...], str], Meaning] = {}
 
     @cached_property
     def _imported(self) -> dict[tuple[str, Import, str], Meaning]:
@@ -72,9 +72,9 @@ class Modules:
         """Return what a module exports under a name: its own, re-exported, or by a star."""
         if seen:
             return self._find_exported(paths, name, seen)
-        if (paths, name) not in self._asked:
-            self._asked[paths, name] = self._find_exported(paths, name, seen)
-        return self._asked[paths, name]
+        if (paths, name) not in self._exported:
+            self._exported[paths, name] = self._find_exported(paths, name, seen)
+        return self._exported[paths, name]
 
     def _find_exported(self, paths: tuple[str, ...], name: str, seen: frozenset[str]) -> Meaning:
         if len(paths) > _MANY and paths[0].endswith(".go"):  # a package is of one language
@@ -82,10 +82,10 @@ class Modules:
             paths = tuple(path for path in paths if path in having)
         outside = False
         for source in self._unseen(paths, seen):
-            found = self._offered(source, name, seen | {source.path})
-            if found.state in (State.DEFINED, State.MODULE):
-                return found
-            outside = outside or found.state is State.OUTSIDE
+            meaning = self._offered(source, name, seen | {source.path})
+            if meaning.state in (State.DEFINED, State.MODULE):
+                return meaning
+            outside = outside or meaning.state is State.OUTSIDE
         return OUTSIDE if outside else UNKNOWN
 
     def _unseen(self, paths: tuple[str, ...], seen: frozenset[str]) -> Iterator[FileNames]:
@@ -101,16 +101,16 @@ class Modules:
         """Return the meaning of one name of an import."""
         key = (source.path, item, name)
         if key not in self._imported:
-            found = self._import(source, item, name, seen)
+            meaning = self._import(source, item, name, seen)
             resolver = self.project.tree.resolver
             certain = source.language in PACKAGED or resolver.is_certain(
                 source.path, source.language, item
             )
-            if found.sure and not (certain and not self._may_be_elsewhere(source, item)):
-                found = found._replace(sure=False)
+            if meaning.sure and not (certain and not self._may_be_elsewhere(source, item)):
+                meaning = meaning._replace(sure=False)
             if seen:  # imports may be circular: a result inside a cycle is incomplete
-                return found
-            self._imported[key] = found
+                return meaning
+            self._imported[key] = meaning
         return self._imported[key]
 
     def below(self, space: Module, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
@@ -121,13 +121,13 @@ class Modules:
         if home is not None and home.language == "rust":
             file = self._rust_file(home, f"{space.name}::{name}")
             return file if file.module is not None else self.exported(space.paths, name, seen)
-        found = self.exported(space.paths, name, seen)
-        if found.state is State.UNKNOWN and home is not None and home.language == "python":
+        meaning = self.exported(space.paths, name, seen)
+        if meaning.state is State.UNKNOWN and home is not None and home.language == "python":
             inner = f"{space.name}.{name}"
             paths = self.project.resolve(home, Import(inner, (), 0, 0))
             if paths:
                 return module(paths[:1], inner, home.path)
-        return found
+        return meaning
 
     def renamed(self, source: FileNames) -> dict[str, str]:
         """Return exported → local name where they differ; `=` is a whole CommonJS module."""
@@ -138,8 +138,8 @@ class Modules:
         """Return exported name → the chain it stands for; empty for anything else."""
         if source.path not in self._exports:
             data = self.project.text(source.path)
-            told = b"exports" in data or b"export " in data or b"export{" in data
-            scopes = self.project.scopes(source.path) if told else None
+            may_export = b"exports" in data or b"export " in data or b"export{" in data
+            scopes = self.project.scopes(source.path) if may_export else None
             self._exports[source.path] = scopes.exports if scopes else {}
         return self._exports[source.path]
 
@@ -149,18 +149,18 @@ class Modules:
             return self._from_headers(source, name)
         if source.language in PACKAGED:
             return self.packages.starred(source, name)
-        found = []
+        meanings = []
         for star in source.stars:
             if source.language == "rust":
-                found.append(self._rust_path(source, [*star.module.split("::"), name], seen))
+                meanings.append(self._rust_path(source, [*star.module.split("::"), name], seen))
                 continue
             paths = self.project.resolve(source, star)
             self.project.load(paths)
-            found.append(self.exported(paths, name, seen))
-        found = [one for one in found if one.state in (State.DEFINED, State.MODULE)]
-        if len(found) > 1:  # one hides the others
-            return defined(dict.fromkeys(d for one in found for d in one.definitions))
-        return found[0] if found else UNKNOWN
+            meanings.append(self.exported(paths, name, seen))
+        meanings = [one for one in meanings if one.state in (State.DEFINED, State.MODULE)]
+        if len(meanings) > 1:  # one hides the others
+            return defined(dict.fromkeys(d for one in meanings for d in one.definitions))
+        return meanings[0] if meanings else UNKNOWN
 
     def _from_headers(self, source: FileNames, name: str) -> Meaning:
         """Return what the files that a file of C includes define under a name."""
@@ -175,20 +175,20 @@ class Modules:
         """Return what a star may bind to a name that the module also binds; None if none can."""
         if source.language != "python" or not source.stars:
             return None
-        found = self.starred(source, name, seen)
+        meaning = self.starred(source, name, seen)
         known = all(self.project.resolve(source, star) for star in source.stars)
-        return None if known and found.state is State.UNKNOWN else found
+        return None if known and meaning.state is State.UNKNOWN else meaning
 
     def _offered(self, source: FileNames, name: str, seen: frozenset[str]) -> Meaning:
         if source.language in ECMA:
             name, chain = self._local_of(source, name)
             if chain or not name:
                 return self._reexported(source, name, chain, seen) if chain else UNKNOWN
-        found, passed_on = self._own(source, name), self._passed_on(source, name, seen)
-        hidden = self.hidden(source, name, seen) if found or passed_on else None
-        told = joined(passed_on, found, hidden)
-        if told.state is not State.UNKNOWN:
-            return told
+        own, passed_on = self._own(source, name), self._passed_on(source, name, seen)
+        hidden = self.hidden(source, name, seen) if own or passed_on else None
+        meaning = joined(passed_on, own, hidden)
+        if meaning.state is not State.UNKNOWN:
+            return meaning
         if source.language not in STRICT and source.named(name):
             return defined(source.named(name))
         return self.starred(source, name, seen)
@@ -348,8 +348,8 @@ class Modules:
         """Return whether a package of Python on the way to a module also looks in other folders."""
         notes = self.project.tree.notes
         if "open_packages" not in notes:
-            told = (p.rpartition("/") for p in self.project.places("__path__"))
-            notes["open_packages"] = tuple(f for f, _, name in told if name == "__init__.py")
+            split_paths = (p.rpartition("/") for p in self.project.places("__path__"))
+            notes["open_packages"] = tuple(f for f, _, name in split_paths if name == "__init__.py")
         folders: tuple[str, ...] = notes["open_packages"]
         if not folders or source.language != "python":
             return False
@@ -458,8 +458,8 @@ class Packages:
         spaces = [package, *(_ends(package) if source.language in _NESTING else ())]
         if source.language in _GLOBAL:
             spaces.append("")
-        told = (self.find(source, f"{space}.{name}".lstrip(".")) for space in spaces)
-        return self._meaning(source, next(filter(None, told), []))
+        by_space = (self.find(source, f"{space}.{name}".lstrip(".")) for space in spaces)
+        return self._meaning(source, next(filter(None, by_space), []))
 
     def imported(self, source: FileNames, module_name: str, name: str) -> Meaning:
         """Return the meaning of one name of an import; what is sure has its full name."""
@@ -485,8 +485,8 @@ class Packages:
     def starred(self, source: FileNames, name: str) -> Meaning:
         """Return what the imports of whole packages or types bind to a name."""
         spaces = sorted(self._starred_spaces(source))
-        found = [d for space in spaces for d in self.find(source, f"{space}.{name}")]
-        return defined(found) if found else UNKNOWN
+        definitions = [d for space in spaces for d in self.find(source, f"{space}.{name}")]
+        return defined(definitions) if definitions else UNKNOWN
 
     def _starred_spaces(self, source: FileNames) -> set[str]:
         shared = self._global_usings() if source.language == "csharp" else []
@@ -508,8 +508,8 @@ class Packages:
         if "packages" not in notes:
             self._project.view.ensure_facts()
             rows = self._project.view.rows(_PACKAGES)
-            told = [dotted(row[0]).split(".") for row in rows]
-            notes["packages"] = {".".join(p[:at]) for p in told for at in range(1, len(p) + 1)}
+            packages = [dotted(row[0]).split(".") for row in rows]
+            notes["packages"] = {".".join(p[:at]) for p in packages for at in range(1, len(p) + 1)}
         return name in notes["packages"]
 
     def _near(self, name: str) -> list[Definition]:
@@ -605,8 +605,8 @@ class Includes:
         """Return all includes of a tree: file name → what is written → the files that have it."""
         notes = self._project.tree.notes
         if "includes" in notes:
-            held: dict[str, dict[str, list[str]]] = notes["includes"]
-            return held
+            includes: dict[str, dict[str, list[str]]] = notes["includes"]
+            return includes
         self._project.view.ensure_facts()
         written: dict[str, list[str]] = {}
         for (

@@ -141,11 +141,11 @@ class Names:
         """
         scopes = self.project.scopes(source.path) if at >= 0 else None
         if scopes is not None and scopes.is_declared_inside(name):
-            found = scopes.resolve(name, at, of_type, called)
-            if found is None and of_type and source.language != "java":
-                found = scopes.resolve(name, at)
-            if found is not None and found.kind != MODULE:
-                return self._local(source, scopes, name, found)
+            resolved = scopes.resolve(name, at, of_type, called)
+            if resolved is None and of_type and source.language != "java":
+                resolved = scopes.resolve(name, at)
+            if resolved is not None and resolved.kind != MODULE:
+                return self._local(source, scopes, name, resolved)
         key = (source.path, name, scope, of_type)
         if key not in self._beyond:  # the same wherever it stands in the symbol
             self._beyond[key] = self._around(*key[1:], source)
@@ -180,13 +180,15 @@ class Names:
         outer = [(s, source.symbol(s.parent)) for s in source.named(name)]
         return [s for s, owner in outer if owner is not None and owner.qualified == space.qualified]
 
-    def _local(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> Meaning:
+    def _local(
+        self, source: FileNames, scopes: FileScopes, name: str, resolved: Resolved
+    ) -> Meaning:
         """Return the meaning of a name that a scope inside the module declares."""
-        sure = self._is_surely(source, scopes, name, found)
-        imported = self._imported_by(source, name, found)
+        sure = self._is_surely(source, scopes, name, resolved)
+        imported = self._imported_by(source, name, resolved)
         if source.language in ECMA and imported and imported[0].module is not None:
             return imported[0]  # `const x = require('./x')` inside a function
-        offsets = {d.offset for d in found.declarations}
+        offsets = {d.offset for d in resolved.declarations}
         definitions = [
             symbol
             for symbol in source.named(name)
@@ -197,42 +199,44 @@ class Names:
             return defined(dict.fromkeys(definitions), sure)
         if imported:
             return imported[0]
-        return self._variable(source, found)._replace(sure=sure)
+        return self._variable(source, resolved)._replace(sure=sure)
 
-    def _is_surely(self, source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
+    def _is_surely(
+        self, source: FileNames, scopes: FileScopes, name: str, resolved: Resolved
+    ) -> bool:
         """Return whether a name can mean nothing but what a scope declares."""
-        if scopes.partial or any(d.kind in _LOOSE for d in found.declarations):
+        if scopes.partial or any(d.kind in _LOOSE for d in resolved.declarations):
             return False
         if source.language in TYPED:
-            return not self._may_hide(source, name, found)
-        return not _may_be_outside(source, scopes, name, found)
+            return not self._may_hide(source, name, resolved)
+        return not _may_be_outside(source, scopes, name, resolved)
 
-    def _may_hide(self, source: FileNames, name: str, found: Resolved) -> bool:
+    def _may_hide(self, source: FileNames, name: str, resolved: Resolved) -> bool:
         """Return whether something inside may hide what a scope declares: a member, an import, an item."""
-        if found.kind == CLASS or name in source.bindings:
+        if resolved.kind == CLASS or name in source.bindings:
             return True
-        within = self.function_at(source, found.declarations[0].offset)
+        within = self.function_at(source, resolved.declarations[0].offset)
         near = source.named(name) if within is not None else ()
         return any(within and within.start_line < s.line <= within.end_line for s in near)
 
-    def _imported_by(self, source: FileNames, name: str, found: Resolved) -> list[Meaning]:
+    def _imported_by(self, source: FileNames, name: str, resolved: Resolved) -> list[Meaning]:
         """Return what declarations inside the module import or load."""
-        imports = (d for d in found.declarations if d.kind == "import")
-        told = [self.imported_at(source, name, d.offset) for d in imports]
-        return told + [m for d in found.declarations if (m := self._loaded(source, name, d))]
+        imports = (d for d in resolved.declarations if d.kind == "import")
+        meanings = [self.imported_at(source, name, d.offset) for d in imports]
+        return meanings + [m for d in resolved.declarations if (m := self._loaded(source, name, d))]
 
-    def _variable(self, source: FileNames, found: Resolved) -> Meaning:
+    def _variable(self, source: FileNames, resolved: Resolved) -> Meaning:
         """Return a name that a scope declares and that is neither a symbol nor imported."""
-        listed = found.declarations
+        listed = resolved.declarations
         first = next((d for d in listed if d.bound.type or d.value[1]), listed[0])
         kind = first.bound.type
-        member = found.kind == CLASS and first.kind != "typeparam" and source.language != "java"
+        member = resolved.kind == CLASS and first.kind != "typeparam" and source.language != "java"
         return Meaning(
             State.UNKNOWN if member else State.LOCAL,  # in Java of a class without a name
             bound=first.bound,
             within=self.function_at(source, first.offset),
             at=first.value[0] or (kind.at if kind else first.offset),
-            variable=found.scope,
+            variable=resolved.scope,
         )
 
     def _loaded(self, source: FileNames, name: str, declaration: Declaration) -> Meaning | None:
@@ -266,13 +270,13 @@ class Names:
     def function_at(self, source: FileNames, offset: int) -> Definition | None:
         """Return the innermost function whose head or body contains an offset."""
         line = bisect_right(self.project.starts(source.path), offset) - 1
-        found = None
+        function = None
         for symbol in source.symbols:
             if symbol.start_line > line:
                 break
             if symbol.kind in FUNCTIONS and line <= symbol.end_line:
-                found = symbol
-        return found
+                function = symbol
+        return function
 
     def header(self, source: FileNames, definition: Definition) -> str:
         """Return the signature, read from the file if the stored one is truncated."""
@@ -300,9 +304,9 @@ class Names:
     ) -> Meaning:
         """Return the meaning of a name that the module defines or imports."""
         hidden = self.modules.hidden(source, name, frozenset({source.path}))
-        told = joined([self.modules.imported(source, *item) for item in bindings], top, hidden)
+        meaning = joined([self.modules.imported(source, *item) for item in bindings], top, hidden)
         whole = source.language in MODELLED and hidden is None
-        return told._replace(sure=told.sure and whole)
+        return meaning._replace(sure=meaning.sure and whole)
 
     def _from_others(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name that the module neither defines nor imports."""
@@ -342,8 +346,8 @@ class Names:
         """Return imports of Go without an alias whose package has another name than its folder."""
         known: dict[str, dict[Import, str]] = self.project.tree.cache("named_otherwise")
         if source.path not in known:
-            told = ((item, self._clause(source, item)) for item in source.imports)
-            known[source.path] = {item: clause for item, clause in told if clause}
+            clauses = ((item, self._clause(source, item)) for item in source.imports)
+            known[source.path] = {item: clause for item, clause in clauses if clause}
         return known[source.path]
 
     def _clause(self, source: FileNames, item: Import) -> str:
@@ -401,11 +405,11 @@ def _is_shared(source: FileNames, name: str) -> bool:
     return source.language in _SHARED or (source.language == "ruby" and name[:1].isupper())
 
 
-def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, found: Resolved) -> bool:
+def _may_be_outside(source: FileNames, scopes: FileScopes, name: str, resolved: Resolved) -> bool:
     """Return whether a name may mean something further out: Java inherits, Python has not bound it."""
     if source.language == "java":
-        return found.through_class
-    if source.language != "python" or found.kind != CLASS:
+        return resolved.through_class
+    if source.language != "python" or resolved.kind != CLASS:
         return False
     return bool(source.stars) or any(d.scope == 0 for d in scopes.declared(name))
 
@@ -418,14 +422,14 @@ def _children(source: FileNames, parent: int, name: str, of_type: bool) -> list[
 
 def _block_of(source: FileNames, line: int) -> int:
     """Return the innermost function or inline module around a line; -1 for the file."""
-    found = -1
+    block = -1
     for symbol in source.symbols:
         if symbol.start_line > line:
             break
         is_block = symbol.kind in FUNCTIONS or symbol.start_line < symbol.end_line
         if line <= symbol.end_line and is_block and symbol.kind in (*FUNCTIONS, *SPACES):
-            found = symbol.ordinal
-    return found
+            block = symbol.ordinal
+    return block
 
 
 def _is_script(source: FileNames) -> bool:

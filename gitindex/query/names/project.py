@@ -75,15 +75,15 @@ class WrittenImports:
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_word: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             words = set(_SEPARATORS.split(f"{entry.module} {entry.names}"))
             words.add(entry.module.rpartition("/")[2])
             if not entry.is_nameless():
                 words.discard("")
             for word in words:
-                found.setdefault(word, []).append(number)
-        return found
+                by_word.setdefault(word, []).append(number)
+        return by_word
 
 
 def words_of_import(item: Import) -> set[str]:
@@ -102,8 +102,8 @@ def words_of_file(path: str) -> set[str]:
     stem = name.partition(".")[0]
     if stem not in MAIN and name.endswith((".py", ".pyi", ".pyx")):
         return {stem}
-    found = {name, stem, folder.rpartition("/")[2]}
-    return found | {""} if stem in MAIN else found
+    words = {name, stem, folder.rpartition("/")[2]}
+    return words | {""} if stem in MAIN else words
 
 
 MAX_NAME = 200
@@ -125,28 +125,28 @@ class Spellings:
     """The names of one tree that are spelled otherwise than compilers read them."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, list[str]] = {}
+        self._others: dict[str, list[str]] = {}
         self._all: dict[str, set[str]] | None = None  # by what they mean
 
     def others(self, view: TreeView, name: str) -> list[str]:
         """Return the names that mean the same as one. Many questions are answered by one list."""
-        if name in self._asked:
-            return self._asked[name]
+        if name in self._others:
+            return self._others[name]
         view.ensure_facts(words=[name])
-        if self._all is None and len(self._asked) >= MANY:
+        if self._all is None and len(self._others) >= MANY:
             self._all = _by_meaning(text for (text,) in view.rows(_ODD))
-        wanted = plain(name)
-        found = self._all if self._all is not None else _by_meaning(_near(view, wanted))
-        others = sorted({wanted, *found.get(wanted, ())} - {name})
+        word = plain(name)
+        by_meaning = self._all if self._all is not None else _by_meaning(_near(view, word))
+        others = sorted({word, *by_meaning.get(word, ())} - {name})
         if self._all is None:
-            self._asked[name] = others
+            self._others[name] = others
         return others
 
 
-def _near(view: TreeView, wanted: str) -> Iterator[str]:
+def _near(view: TreeView, word: str) -> Iterator[str]:
     """Yield the names that begin like one up to a character that is no ASCII, or begins an escape."""
-    wanted = wanted[:MAX_NAME]
-    forms = {wanted} if wanted.isascii() else {wanted, unicodedata.normalize("NFD", wanted)}
+    word = word[:MAX_NAME]
+    forms = {word} if word.isascii() else {word, unicodedata.normalize("NFD", word)}
     starts = {form[:end] for form in forms for end in range(len(form) + 1)}
     bounds = [(s + "\x80", s + _LAST) for s in starts] + [(s + "\\", s + "]") for s in starts]
     values = ",".join(["(?,?)"] * len(bounds))
@@ -155,10 +155,10 @@ def _near(view: TreeView, wanted: str) -> Iterator[str]:
 
 
 def _by_meaning(names: Iterable[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    by_meaning: dict[str, set[str]] = {}
     for name in names:
-        found.setdefault(plain(name), set()).add(name)
-    return found
+        by_meaning.setdefault(plain(name), set()).add(name)
+    return by_meaning
 
 
 MAX_LOCALS = 200
@@ -171,7 +171,7 @@ CHUNK = 300
 """Values bound in one statement."""
 
 
-# CROSS JOIN keeps the join order: from the values asked for to the tree, which may be large.
+# CROSS JOIN keeps the join order: from the listed values to the tree, which may be large.
 _SYMBOL = (
     'SELECT l.path, s.ordinal, n.text, s.qualified_name, s.kind, s.line, s."column", s.start_line,'
     " s.end_line, s.signature, s.parent, s.exported FROM "
@@ -208,12 +208,12 @@ class Project:
     @cached_property
     def tree(self) -> TreeMemory:
         """Query-independent data of the tree."""
-        found = self.memory.tree(self.view)
-        shared = found.notes.setdefault("footprint", self.view.footprint)
+        tree = self.memory.tree(self.view)
+        shared = tree.notes.setdefault("footprint", self.view.footprint)
         if shared is not self.view.footprint:  # what was derived for it is not read again
             shared.add(self.view.footprint)
             self.view.footprint = shared
-        return found
+        return tree
 
     def receipt(self, question: Hashable) -> ReceiptFields:
         """Return the receipt of an answer: asked again, a question has the one that it had.
@@ -235,8 +235,8 @@ class Project:
             self.view.footprint.words.add(name)
             self.view.ensure_facts(words=[name])
             rows = self.view.rows(_SYMBOLS_NAMED, name)
-            found = (_definition(row, os.fsdecode(row[0])) for row in rows)
-            self._defined[name] = sorted(found, key=place_of)
+            definitions = (_definition(row, os.fsdecode(row[0])) for row in rows)
+            self._defined[name] = sorted(definitions, key=place_of)
         return self._defined[name]
 
     def places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
@@ -244,11 +244,11 @@ class Project:
 
         Those that spell it otherwise are among them: their `name` is what is written there.
         """
-        found = self.plain_places(name, within)
+        by_path = self.plain_places(name, within)
         for other in self.other_spellings(name):
             for path, places in self.plain_places(other, within).items():
-                found[path] = [*found.get(path, ()), *places]
-        return found
+                by_path[path] = [*by_path.get(path, ()), *places]
+        return by_path
 
     def other_spellings(self, name: str) -> list[str]:
         """Return the names of the tree that compilers read as this one."""
@@ -256,8 +256,8 @@ class Project:
 
     @cached_property
     def _spellings(self) -> Spellings:
-        found: Spellings = self.tree.notes.setdefault("spellings", Spellings())
-        return found
+        spellings: Spellings = self.tree.notes.setdefault("spellings", Spellings())
+        return spellings
 
     def plain_places(self, name: str, within: Iterable[str] = ()) -> dict[str, list[Occurrence]]:
         """Return the occurrences that are spelled like this."""
@@ -269,8 +269,10 @@ class Project:
             rows = rows_of(self.view, f"{sql} CROSS JOIN {{names}} n WHERE n.text=?", only, name)
         else:
             rows = self.view.rows(_PLACES_NAMED, name)
-        found = {os.fsdecode(path): find_places(*row) for path, *row in rows}
-        return {path: unpack_places(name, packed) for path, packed in found.items() if packed}
+        packed_places = {os.fsdecode(path): find_places(*row) for path, *row in rows}
+        return {
+            path: unpack_places(name, packed) for path, packed in packed_places.items() if packed
+        }
 
     def places_in(self, path: str) -> list[Occurrence]:
         """Return every occurrence in one file, in its order."""
@@ -283,18 +285,18 @@ class Project:
         by_id = {name_id: packed for row in rows for name_id, packed in split_places(*row)}
         sql = "SELECT text, id FROM {names} WHERE id IN (SELECT value FROM json_each(?))"
         named = self.view.rows(sql, str(list(by_id)))
-        found = [place for name, at in named for place in unpack_places(name, by_id[at])]
-        return sorted(found, key=lambda place: (place.line, place.column))
+        places = [place for name, at in named for place in unpack_places(name, by_id[at])]
+        return sorted(places, key=lambda place: (place.line, place.column))
 
     def load(self, paths: Iterable[str]) -> None:
         """Load the symbols and imports of many files at once."""
-        wanted = [path for path in dict.fromkeys(paths) if path not in self._sources]
-        if not wanted:
+        missing = [path for path in dict.fromkeys(paths) if path not in self._sources]
+        if not missing:
             return
-        self.view.footprint.paths.update(wanted)
-        self._settle(wanted)
-        raw = [os.fsencode(path) for path in wanted]
-        self._sources.update(dict.fromkeys(wanted))
+        self.view.footprint.paths.update(missing)
+        self._settle(missing)
+        raw = [os.fsencode(path) for path in missing]
+        self._sources.update(dict.fromkeys(missing))
         for source in self._read_sources(raw):
             self._sources[source.path] = source
 
@@ -328,15 +330,15 @@ class Project:
 
     def read(self, paths: Iterable[str]) -> None:
         """Load the text of many files at once: from disk if the bytes match the tree."""
-        wanted = [path for path in dict.fromkeys(paths) if path not in self._texts]
-        self.view.footprint.paths.update(wanted)
-        missing = [path for path in wanted if not self._remembered(path)]
+        unread = [path for path in dict.fromkeys(paths) if path not in self._texts]
+        self.view.footprint.paths.update(unread)
+        missing = [path for path in unread if not self._remembered(path)]
         if missing:
             with ConfinedRoot(self.view.worktree.root) as disk:
                 missing = [path for path in missing if not self._on_disk(disk, path)]
         for raw, data in self.view.read(map(os.fsencode, missing)).items() if missing else ():
             self._texts[os.fsdecode(raw)] = Text(data)
-        for path in wanted:
+        for path in unread:
             if path not in self._texts:
                 self._texts[path] = Text(b"")
 
@@ -355,7 +357,7 @@ class Project:
 
     def offset(self, path: str, line: int, column: int) -> int:
         """Return the offset of a line and column."""
-        text = self._texts.get(path) or self._text(path)  # asked for at every place
+        text = self._texts.get(path) or self._text(path)  # called for every place
         starts = text.starts
         return starts[line] + column if line < len(starts) else len(text.data)
 
@@ -373,23 +375,23 @@ class Project:
 
     def load_scopes(self, paths: Iterable[str]) -> None:
         """Load the scopes of many files at once."""
-        wanted = [path for path in dict.fromkeys(paths) if path not in self._scopes]
-        self.load(wanted)
-        self._scopes.update(dict.fromkeys(wanted))
+        missing = [path for path in dict.fromkeys(paths) if path not in self._scopes]
+        self.load(missing)
+        self._scopes.update(dict.fromkeys(missing))
         unknown = []
-        for source in filter(self._has_scopes, map(self.source, wanted)):
+        for source in filter(self._has_scopes, map(self.source, missing)):
             assert source is not None
-            held = self.memory.scopes(source.origin)
-            if held is not None:
-                self._scopes[source.path] = held[0]
+            cached = self.memory.scopes(source.origin)
+            if cached is not None:
+                self._scopes[source.path] = cached[0]
             else:
                 unknown.append(source.origin)
         self.read(origin.path for origin in unknown)
         texts = {origin: self.text(origin.path) for origin in unknown}
         todo = {origin: data for origin, data in texts.items() if len(data) <= MAX_PARSE_BYTES}
         stored = self._stored_scopes([origin.path for origin in todo])
-        for origin, found in self.memory.read_scopes(todo, stored):
-            self._scopes[origin.path] = found
+        for origin, scopes in self.memory.read_scopes(todo, stored):
+            self._scopes[origin.path] = scopes
 
     def _has_scopes(self, source: FileNames | None) -> bool:
         """Return whether the scopes of a file are read: not of more files of C than a query may."""
@@ -414,10 +416,10 @@ class Project:
             self._flows[path] = self.memory.flow(source.origin, data) if source and known else None
         return self._flows[path]
 
-    def kinds(self, asked: dict[str, list[int]]) -> dict[str, list[TextKind]]:
+    def kinds(self, by_path: dict[str, list[int]]) -> dict[str, list[TextKind]]:
         """Return the kind of text at some offsets of some files."""
         texts = {}
-        for path, offsets in asked.items():
+        for path, offsets in by_path.items():
             source, data = self.source(path), self.text(path)
             if source is not None and len(data) <= MAX_PARSE_BYTES:
                 texts[source.origin] = (data, offsets)
@@ -446,8 +448,8 @@ class Project:
         """The unresolved imports of the tree."""
         if "written" not in self.tree.notes:
             self.tree.notes["written"] = WrittenImports(self.view)
-        found: WrittenImports = self.tree.notes["written"]
-        return found
+        written: WrittenImports = self.tree.notes["written"]
+        return written
 
     def importing(self, path: str) -> list[str]:
         """Return files that may import a file, by the words of their unresolved imports."""
@@ -469,10 +471,10 @@ class Project:
 
     def _remembered(self, path: str) -> bool:
         oid = self._oids.get(path)
-        found = self.memory.text(oid) if oid else None
-        if found is not None:
-            self._texts[path] = found
-        return found is not None
+        text = self.memory.text(oid) if oid else None
+        if text is not None:
+            self._texts[path] = text
+        return text is not None
 
     def _on_disk(self, disk: ConfinedRoot, path: str) -> bool:
         oid = self._oids.get(path)
@@ -480,12 +482,12 @@ class Project:
         if oid is None or raw in self.view.changed():
             return False
         try:
-            found = disk.read(raw, MAX_TEXT_BYTES + 1)
+            file = disk.read(raw, MAX_TEXT_BYTES + 1)
         except OSError:
             return False
-        if found is None or blob_id(found.data, 2 * len(oid)) != oid.hex():
+        if file is None or blob_id(file.data, 2 * len(oid)) != oid.hex():
             return False
-        self._texts[path] = text = Text(found.data)
+        self._texts[path] = text = Text(file.data)
         self.memory.keep_text(oid, text)
         return True
 
@@ -497,8 +499,8 @@ class Project:
             " JOIN {blobs} b ON b.id=l.blob_id",
             raw,
         ):
-            told = tuple(filter(None, flags.split(",")))
-            origin = LiveFile(os.fsdecode(path), oid, language, status, told)
+            flag_names = tuple(filter(None, flags.split(",")))
+            origin = LiveFile(os.fsdecode(path), oid, language, status, flag_names)
             self._where[origin.path] = where
             self._oids[origin.path] = oid
             known = self.memory.source(origin)

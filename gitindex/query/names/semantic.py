@@ -47,7 +47,7 @@ class KnownReferences:
             return True
         if site.tier in (Tier.NAME, Tier.DISPATCH):
             return site[:3] not in self._others
-        return (site.line, site.column) not in self._told(site.path)
+        return (site.line, site.column) not in self._all_places(site.path)
 
     def sites(self) -> Iterator[Site]:
         """Yield references of the layer; those to members that a target overrides may mean it."""
@@ -61,22 +61,22 @@ class KnownReferences:
     def _others(self) -> set[_At]:
         """Places of symbols with the same name that are not targets."""
         names = {target.name for target in self._targets.values()}
-        return {_at(found) for found in semantic.named(self._rows, names)} - self._sure.keys()
+        return {_at(one) for one in semantic.named(self._rows, names)} - self._sure.keys()
 
-    def _told(self, path: str) -> set[tuple[int, int]]:
+    def _all_places(self, path: str) -> set[tuple[int, int]]:
         """Return all places of a file in the layer, locals included."""
         if path not in self._places:
             self._places[path] = semantic.places_in(self._rows, os.fsencode(path))
         return self._places[path]
 
-    def _references(self, wanted: Iterable[str]) -> dict[_At, semantic.Reference]:
-        found = semantic.references(self._rows, wanted)
-        return {_at(one): one for one in found if one.place.use != Use.DEFINITION}
+    def _references(self, symbols: Iterable[str]) -> dict[_At, semantic.Reference]:
+        references = semantic.references(self._rows, symbols)
+        return {_at(one): one for one in references if one.place.use != Use.DEFINITION}
 
     def _sites(
-        self, found: Mapping[_At, semantic.Reference], of: Mapping[str, Definition], tier: Tier
+        self, references: Mapping[_At, semantic.Reference], of: Mapping[str, Definition], tier: Tier
     ) -> Iterator[Site]:
-        for (path, line, column), one in sorted(found.items()):
+        for (path, line, column), one in sorted(references.items()):
             source = self._project.source(path)
             if source is None or one.place.end_line != line:
                 continue
@@ -126,10 +126,10 @@ def known_uses(
         return {}
     lines = (definition.start_line, definition.end_line) if definition else None
     uses = semantic.callees(rows, raw, lines)
-    wanted = {use.identity for use in uses}
-    known: dict[str, Definition | None] = dict.fromkeys(semantic.externals(rows, wanted))
-    for found in semantic.definitions(rows, wanted):
-        known.setdefault(found.identity, _defined_at(project, found))
+    symbols = {use.identity for use in uses}
+    known: dict[str, Definition | None] = dict.fromkeys(semantic.externals(rows, symbols))
+    for definition_row in semantic.definitions(rows, symbols):
+        known.setdefault(definition_row.identity, _defined_at(project, definition_row))
     return {use.place[:2]: known[use.identity] for use in uses if use.identity in known}
 
 
@@ -137,44 +137,44 @@ def kin(project: Project, targets: Iterable[Definition]) -> dict[str, list[Defin
     """Return what the targets implement or override, and what implements them, within the tree."""
     own = [identity for target in targets for identity in identities(project, target)]
     rows = project.view.rows
-    found = {
+    related = {
         "implements": [other for i in own for other in _implemented(semantic.related(rows, i))],
         "implementedBy": [other for i in own for other in _implemented(semantic.relating(rows, i))],
     }
-    return {name: _homes(project, others) for name, others in found.items()}
+    return {name: _homes(project, others) for name, others in related.items()}
 
 
 def coverage(project: Project) -> semantic.SemanticCoverage:
     """Return which files of the tree the layer covers; cached per query."""
-    found: semantic.SemanticCoverage | None = project.notes.get("semantic")
-    if found is None:
-        found = project.notes["semantic"] = read_coverage(project.view)
-    return found
+    covered: semantic.SemanticCoverage | None = project.notes.get("semantic")
+    if covered is None:
+        covered = project.notes["semantic"] = read_coverage(project.view)
+    return covered
 
 
 def _overridden(rows: semantic.Rows, identity: str) -> list[str]:
     """Return the members that a member implements or overrides, direct and indirect."""
-    found = [identity]
-    for one in found:  # grows during the loop
-        found += [i for i in _implemented(semantic.related(rows, one)) if i not in found]
-    return found[1:]
+    members = [identity]
+    for one in members:  # grows during the loop
+        members += [i for i in _implemented(semantic.related(rows, one)) if i not in members]
+    return members[1:]
 
 
 def _implemented(relations: Iterable[tuple[str, Relation]]) -> list[str]:
     return [other for other, kind in relations if kind is Relation.IMPLEMENTATION]
 
 
-def _homes(project: Project, wanted: Iterable[str]) -> list[Definition]:
+def _homes(project: Project, symbols: Iterable[str]) -> list[Definition]:
     rows = project.view.rows
-    known = [_defined_at(project, found) for found in semantic.definitions(rows, wanted)]
-    return [found for found in known if found is not None]
+    known = [_defined_at(project, row) for row in semantic.definitions(rows, symbols)]
+    return [one for one in known if one is not None]
 
 
-def _defined_at(project: Project, found: semantic.SemanticDefinition) -> Definition | None:
-    source = project.source(os.fsdecode(found.path))
-    here = source.symbol_at(found.line, found.column) if source else None
-    return here if here is not None and here.name == found.name else None
+def _defined_at(project: Project, row: semantic.SemanticDefinition) -> Definition | None:
+    source = project.source(os.fsdecode(row.path))
+    here = source.symbol_at(row.line, row.column) if source else None
+    return here if here is not None and here.name == row.name else None
 
 
-def _at(found: semantic.Reference) -> _At:
-    return os.fsdecode(found.path), found.place.line, found.place.column
+def _at(reference: semantic.Reference) -> _At:
+    return os.fsdecode(reference.path), reference.place.line, reference.place.column

@@ -47,23 +47,23 @@ class ReferenceTarget(NamedTuple):
     declared: tuple[DeclaredPlace, ...] = ()  # declarations of a name that is not a symbol
 
 
-def find_target(binder: Binder, asked: str) -> ReferenceTarget:
+def find_target(binder: Binder, text: str) -> ReferenceTarget:
     """Return the target for a text: NAME, A.NAME, PATH#NAME or FILE:LINE[:COL].
 
     A bare NAME may have no definition; anything else must have one.
     """
-    place = _PLACE.fullmatch(asked)
+    place = _PLACE.fullmatch(text)
     if place is not None:
         return _at_place(binder, place["file"], int(place["line"]) - 1, place["column"])
-    path, _, qualified = asked.strip().removesuffix("()").rpartition("#")
+    path, _, qualified = text.strip().removesuffix("()").rpartition("#")
     parts = list(filter(None, _SEPARATORS.split(qualified)))
-    if not parts or len(asked) > MAX_NAME:
-        what = f"not a name: {safe_text(asked[:80])}" if asked.strip() else "give a name"
+    if not parts or len(text) > MAX_NAME:
+        what = f"not a name: {safe_text(text[:80])}" if text.strip() else "give a name"
         raise GitIndexError(what, "give NAME, FILE#NAME or FILE:LINE:COL", Exit.USAGE)
     found = _of_file(binder, path, parts) if path else _named(binder, parts)
     bare = not path and qualified == parts[-1] and NAME.fullmatch(qualified)
     if not found and not bare:
-        raise _no_symbol(binder, asked, parts[-1])
+        raise _no_symbol(binder, text, parts[-1])
     return ReferenceTarget(found[0].name if found else qualified, tuple(found))
 
 
@@ -97,15 +97,15 @@ def _of_file(binder: Binder, path: str, parts: list[str]) -> list[Definition]:
     return same[at - 1 : at]
 
 
-def _no_symbol(binder: Binder, asked: str, last: str) -> GitIndexError:
+def _no_symbol(binder: Binder, text: str, last: str) -> GitIndexError:
     """Return the refusal of a text that means no symbol, with what may be meant."""
     if not NAME.fullmatch(last):
         hint = "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL"
-        return GitIndexError(f"not a name: {safe_text(asked)}", hint, Exit.USAGE)
+        return GitIndexError(f"not a name: {safe_text(text)}", hint, Exit.USAGE)
     others = dict.fromkeys(d.qualified for d in _named(binder, [last]))
     listed = f"{', '.join(list(others)[:5])}, or " if others else ""
     hint = f"give {listed}`{last}` alone for every place of that name"
-    return GitIndexError(f"no symbol {safe_text(asked)}", safe_text(hint), Exit.NO)
+    return GitIndexError(f"no symbol {safe_text(text)}", safe_text(hint), Exit.NO)
 
 
 def rank(definition: Definition) -> tuple[bool, bool, int, int, bytes, int]:
@@ -199,9 +199,9 @@ def declarations(
         of_type = place.use in (Use.TYPE, Use.INHERIT)
         name = f"${place.name}" if source.language == "php" else place.name
         resolved = scopes.resolve(name, at, of_type) or scopes.resolve(name, at)
-        told = resolved.declarations if resolved else ()
-        offsets = {d.offset for d in told}
-        kind = "parameter" if any(d.kind in ("param", "rest") for d in told) else "variable"
+        declared = resolved.declarations if resolved else ()
+        offsets = {d.offset for d in declared}
+        kind = "parameter" if any(d.kind in ("param", "rest") for d in declared) else "variable"
     for offset in sorted(offsets)[:1]:
         line = project.line(source.path, offset)
         column = offset - project.offset(source.path, line, 0)

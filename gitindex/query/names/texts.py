@@ -41,7 +41,7 @@ _FILE = "SELECT l.path, b.language, b.status, l.oid FROM "
 _INDEXED = " WHERE b.status NOT IN ('skipped', 'quarantined')"
 _ALL = f"{_FILE} {{live}} l JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
 _OF_PATHS = f"{_FILE} {LISTED} JOIN {{blobs}} b ON b.id=l.blob_id {_INDEXED}"
-_OF_BLOBS = (  # from the values asked for to the tree, which may be large
+_OF_BLOBS = (  # from the listed values to the tree, which may be large
     f"{_FILE} {{listed}} w CROSS JOIN {{blobs}} b ON b.id=w.column1"
     f" CROSS JOIN {{live}} l ON l.blob_id=b.id {_INDEXED}"
 )
@@ -83,17 +83,17 @@ def look(project: Project, name: str, within: Iterable[str] = ()) -> TextMention
         files = [MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows]
         return look_in(project, files, name)
     key = ("text", name)
-    held: TextMentions | None = project.notes.get(key)
-    if held is None:
-        held = project.tree.searched(key)
-        if held is None:
+    mentions: TextMentions | None = project.notes.get(key)
+    if mentions is None:
+        mentions = project.tree.searched(key)
+        if mentions is None:
             project.view.ensure_facts(words=[name])
-            held = look_in(project, files_with(project.view, name), name)
-            project.tree.keep_search(key, held, sum(map(len, held.places.values())))
-        for file in held.places:
+            mentions = look_in(project, files_with(project.view, name), name)
+            project.tree.keep_search(key, mentions, sum(map(len, mentions.places.values())))
+        for file in mentions.places:
             project.know(file.path, file.oid)
-        project.notes[key] = held
-    return held
+        project.notes[key] = mentions
+    return mentions
 
 
 def look_in(project: Project, files: list[MentioningFile], name: str) -> TextMentions:
@@ -115,11 +115,11 @@ def files_with(view: TreeView, text: str) -> list[MentioningFile]:
     if blobs is None:
         rows = view.rows(_ALL)
     else:
-        changed = [path for path, laid in view.changed().items() if laid is not None]
+        changed = [path for path, file in view.changed().items() if file is not None]
         rows = rows_of(view, _OF_BLOBS, sorted(blobs))
         rows += rows_of(view, _OF_PATHS, changed)
-    found = {row[0]: MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows}
-    return [found[path] for path in sorted(found)]
+    by_path = {row[0]: MentioningFile(os.fsdecode(row[0]), *row[1:]) for row in rows}
+    return [by_path[path] for path in sorted(by_path)]
 
 
 def look_left_out(project: Project, name: str) -> TextMentions:
@@ -143,8 +143,8 @@ def look_left_out(project: Project, name: str) -> TextMentions:
             project.hold(file.path, data)
             if os.fsencode(file.path) not in project.view.changed():
                 known[file.path] = frozenset(_WORD.findall(data))
-            if found := list(places_of(project, file, name)):
-                places[file] = found
+            if in_file := list(places_of(project, file, name)):
+                places[file] = in_file
     return TextMentions(places, unread)
 
 
@@ -158,8 +158,8 @@ def left_out(project: Project) -> list[MentioningFile]:
             for path, reason, oid in rows
             if reason not in _NOT_GREPPED
         ]
-    found: list[MentioningFile] = notes["left_out"]
-    return found
+    files: list[MentioningFile] = notes["left_out"]
+    return files
 
 
 def _read(project: Project, disk: ConfinedRoot, file: MentioningFile, room: int) -> bytes | None:
@@ -169,14 +169,14 @@ def _read(project: Project, disk: ConfinedRoot, file: MentioningFile, room: int)
         return project.view.read([raw]).get(raw)
     try:
         probe = BINARY_PROBE if file.status == SkipReason.BINARY else room
-        found = disk.read(raw, probe)
-        if found is not None and found.size > probe == BINARY_PROBE and b"\0" not in found.data:
-            found = disk.read(raw, room)
+        text = disk.read(raw, probe)
+        if text is not None and text.size > probe == BINARY_PROBE and b"\0" not in text.data:
+            text = disk.read(raw, room)
     except OSError:
         return None
-    if found is None or (found.size > room and file.status != SkipReason.BINARY):
+    if text is None or (text.size > room and file.status != SkipReason.BINARY):
         return None
-    return found.data
+    return text.data
 
 
 def places_of(project: Project, file: MentioningFile, name: str) -> Iterator[tuple[int, int, int]]:
@@ -285,17 +285,17 @@ class Texts:
         self, parsed: dict[MentioningFile, list[int]]
     ) -> dict[tuple[str, int], TextKind]:
         """Return what trees say of the places that scopes do not know."""
-        asked = {
+        unknown = {
             file.path: left
             for file, offsets in parsed.items()
             if kind_of(file) is not MentionKind.DOCUMENTS
             and (left := [at for at in offsets if not self._quiet(file, at)])
         }
-        told = self._project.kinds(asked)
+        kinds = self._project.kinds(unknown)
         return {
             (path, offset): kind
-            for path, offsets in asked.items()
-            for offset, kind in zip(offsets, told.get(path, ()), strict=False)
+            for path, offsets in unknown.items()
+            for offset, kind in zip(offsets, kinds.get(path, ()), strict=False)
         }
 
     def judge(self, file: MentioningFile, start: int) -> PlaceClass:
@@ -312,12 +312,12 @@ class Texts:
             scopes = self._project.scopes(file.path)
             assert scopes is not None
             return self._outside_of_code(file, start, quiet, scopes.quiet_span(start))
-        told = self._kinds.get((file.path, start))
-        if told is None:
+        place = self._kinds.get((file.path, start))
+        if place is None:
             return NOT_PARSED
-        if told.kind in ("comment", "string"):
-            return self._outside_of_code(file, start, told.kind, told[1:])
-        return self._in_code(file, start, told)
+        if place.kind in ("comment", "string"):
+            return self._outside_of_code(file, start, place.kind, place[1:])
+        return self._in_code(file, start, place)
 
     def _quiet(self, file: MentioningFile, start: int) -> str:
         """Return what scopes say of a place outside of code; empty if they say nothing."""
@@ -354,23 +354,24 @@ class Texts:
         text = content.decode("utf-8", "replace")
         return source is not None and any(text == item.module for item in source.imports)
 
-    def _in_code(self, file: MentioningFile, start: int, told: TextKind) -> PlaceClass:
+    def _in_code(self, file: MentioningFile, start: int, place: TextKind) -> PlaceClass:
         """Judge code that no fact names: a keyword, a label, a part of a longer name, a macro."""
         data = self._project.text(file.path)
         scopes = self._project.scopes(file.path) if file.language in MODELLED else None
-        if told.kind == "token" or (scopes is not None and start in scopes.labels):
+        if place.kind == "token" or (scopes is not None and start in scopes.labels):
             return ELSEWHERE
-        longer = (told.start, told.end) != (start, start + self._size)
-        if file.language == "ruby" and data[told.start : start] == b"@":  # what `attr_reader` reads
+        longer = (place.start, place.end) != (start, start + self._size)
+        # what `attr_reader` reads
+        if file.language == "ruby" and data[place.start : start] == b"@":
             attribute = any(d.kind == "field" for d in self._project.definitions(self._name))
             return RECEIVER if attribute else ELSEWHERE
-        return ELSEWHERE if longer and _NAME.fullmatch(data, told.start, told.end) else NOT_PARSED
+        return ELSEWHERE if longer and _NAME.fullmatch(data, place.start, place.end) else NOT_PARSED
 
     def _of_data(self, file: MentioningFile, start: int, kind: MentionKind) -> PlaceClass:
         """Judge a place in a data file or a template: a word of a text, or anything else."""
-        told = self._kinds.get((file.path, start))
+        place = self._kinds.get((file.path, start))
         data, end = self._project.text(file.path), start + self._size
-        comment = told.kind == "comment" if told else _is_comment_line(file, data, start)
+        comment = place.kind == "comment" if place else _is_comment_line(file, data, start)
         if comment:
             return prose(MentionKind.COMMENTS)
         opened = kind is MentionKind.TEMPLATES and _is_opened(data, start)
@@ -420,11 +421,11 @@ def places_without_verdict(
     texts: dict[MentioningFile, list[tuple[int, int, int]]], known: Iterable[At]
 ) -> dict[MentioningFile, list[int]]:
     """Return the offsets of the places that nothing else judges, by file."""
-    told = known if isinstance(known, set | frozenset) else set(known)
+    judged = known if isinstance(known, set | frozenset) else set(known)
     return {
         file: left
         for file, places in texts.items()
-        if (left := [at for line, col, at in places if (file.path, line, col) not in told])
+        if (left := [at for line, col, at in places if (file.path, line, col) not in judged])
     }
 
 
@@ -501,8 +502,8 @@ _SPECIAL = compile_later(r"([\\_%])")
 
 def is_respelled(project: Project, targets: Iterable[Definition]) -> bool:
     """Return whether code of the targets' languages has one of their names in another spelling."""
-    told = ((project.source(target.path), target.name) for target in targets)
-    for language, name in dict.fromkeys((s.language, name) for s, name in told if s is not None):
+    named = ((project.source(target.path), target.name) for target in targets)
+    for language, name in dict.fromkeys((s.language, name) for s, name in named if s is not None):
         if any(project.plain_places(other) for other in project.other_spellings(name)):
             return True
         if language == "java" and _has_escapes(project):

@@ -190,8 +190,8 @@ class Classes:
     def _of_alias(self, alias: Definition, name: str, depth: int) -> list[Definition]:
         """Return the members of each type that an alias stands for: a value is one of them."""
         bases = self.bases(alias)[0] if alias.kind == "type" and depth < MAX_DEPTH else []
-        told = (self.members(base, name, False, depth + 1)[0] for base in bases)
-        return list(dict.fromkeys(member for found in told for member in found))
+        inherited = (self.members(base, name, False, depth + 1)[0] for base in bases)
+        return list(dict.fromkeys(member for members in inherited for member in members))
 
     def beside(
         self, source: FileNames, definition: Definition, scope: int, depth: int
@@ -380,9 +380,9 @@ class Types:
         if name in ("Self", "this") and not kind.inner:
             return instance_of(self.classes.owner(place.source, place.scope))
         if kind.inner:
-            told = self._of_arguments(name, kind, place, pick)
-            if told is not None:
-                return told
+            value = self._of_arguments(name, kind, place, pick)
+            if value is not None:
+                return value
         return self._named_type(kind.parts, place) if pick == WHOLE else NOT_KNOWN
 
     def _of_arguments(

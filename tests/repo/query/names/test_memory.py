@@ -26,8 +26,8 @@ def test_versions_of_a_few_files_are_forgotten(repo: Repo) -> None:
         with open_tree(repo.worktree, str(repo.path)) as view:
             answer = find_references(view, ReferenceQuery("asked"), memory)
         assert [row["path"] for row in answer["references"]] == ["b.py", "b.py"]
-        sizes = [size for _, size in memory._held._held.values()]
-        assert sum(sizes) == ROOM - memory._held._room <= ROOM
+        sizes = [size for _, size in memory._files._entries.values()]
+        assert sum(sizes) == ROOM - memory._files._room <= ROOM
         assert len(sizes) < 40, "of 32 versions, with text, facts and scopes of each"
     assert len(sizes) > 4
 
