@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _READ = frozenset({"dynamic", "exported", "evaluated"})
 """Strings that code reads."""
 _WHOLE = _READ | {"docstring", "annotation", "named"}
-"""What is told of a string, and holds for all parts of it."""
+"""Kinds of a string that hold for all parts of it."""
 QUIET = _WHOLE | {"comment", "string", "code"}
 
 

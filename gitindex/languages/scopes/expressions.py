@@ -69,16 +69,16 @@ _LITERALS = frozenset({"composite_literal", "type_conversion_expression"})
 def read_type(node: Node, name: Node | None = None) -> Row | None:
     """Return the type of a declared name; None for `var` and `auto`, which declare none."""
     around = name.parent if name is not None else None
-    told = _type(node)
-    if node.type in _INFERRED or (node.type == "type_identifier" and told[2] == "var"):
+    row = _type(node)
+    if node.type in _INFERRED or (node.type == "type_identifier" and row[2] == "var"):
         return None
     if around is not None:
-        told = _listed(told, around.child_by_field_name("dimensions"))
+        row = _listed(row, around.child_by_field_name("dimensions"))
         many = around.type.startswith("variadic") or (
             around.parent is not None and around.parent.type == "spread_parameter"
         )
-        told = [node.start_byte, LISTED, "", told] if many else told
-    return told
+        row = [node.start_byte, LISTED, "", row] if many else row
+    return row
 
 
 def type_of(captures: dict[str, list[Node]], name: Node, value: Node | None) -> Row | None:
@@ -107,10 +107,10 @@ def visible_from(target: Node, how: str, language: str) -> int:
 
 def named_type(node: Node | None) -> str:
     """Return the dotted name of a type or of what it points to; empty for any other type."""
-    told: Row = _type(node) if node is not None else [0, OTHER, ""]
-    while told[1] == POINTER:
-        told = told[3]
-    return str(told[2]) if told[1] == NAMED else ""
+    row: Row = _type(node) if node is not None else [0, OTHER, ""]
+    while row[1] == POINTER:
+        row = row[3]
+    return str(row[2]) if row[1] == NAMED else ""
 
 
 def is_plain(struct: Node) -> bool:
@@ -158,11 +158,11 @@ def _is_type(kind: str) -> bool:
     return kind in _NAMES or kind in TYPE_NAMES or kind in _AROUND or kind in ELEMENTS
 
 
-def _listed(told: Row, sizes: Node | None) -> Row:
+def _listed(row: Row, sizes: Node | None) -> Row:
     """Return an array of a type of Java, with as many dimensions as there are brackets."""
     for child in sizes.children if sizes is not None else ():
-        told = [told[0], LISTED, "", told] if child.type == "[" else told
-    return told
+        row = [row[0], LISTED, "", row] if child.type == "[" else row
+    return row
 
 
 def _names(node: Node) -> list[str]:
@@ -234,12 +234,12 @@ def _named_annotation(node: Node, _inner: list[Node], _depth: int) -> Row:
 def _generic(node: Node, inner: list[Node], depth: int) -> Row:
     """Return a type with arguments: `List[T]`, `Promise<T>`, `[A, B]`."""
     if node.type == "tuple_type":
-        told, given = [node.start_byte, NAMED, "tuple"], inner
+        row, given = [node.start_byte, NAMED, "tuple"], inner
     else:
-        told, given = read_annotation(inner[0], depth + 1), inner[1:]
+        row, given = read_annotation(inner[0], depth + 1), inner[1:]
     if given and given[0].type in ("type_parameter", "type_arguments"):
         given = given[0].named_children
-    return [*told[:3], *(read_annotation(one, depth + 1) for one in given)]
+    return [*row[:3], *(read_annotation(one, depth + 1) for one in given)]
 
 
 def _quoted(node: Node, _inner: list[Node], depth: int) -> Row:
@@ -247,8 +247,8 @@ def _quoted(node: Node, _inner: list[Node], depth: int) -> Row:
     texts = [child.text or b"" for child in node.named_children if child.type == "string_content"]
     tree = parse_tree(texts[0], "python") if len(texts) == 1 else None
     inner = tree.named_children[0].named_children if tree and tree.named_child_count == 1 else []
-    told = read_annotation(inner[0], depth + 1) if inner else [0, OTHER, ""]
-    return _placed(told, node.start_byte)
+    row = read_annotation(inner[0], depth + 1) if inner else [0, OTHER, ""]
+    return _placed(row, node.start_byte)
 
 
 def _placed(row: Row, at: int) -> Row:

@@ -103,19 +103,19 @@ class FileFlow:
     """The value flow of one file."""
 
     def __init__(self, payload: bytes, data: bytes) -> None:
-        told = json.loads(payload)
+        fields = json.loads(payload)
         self._data = data
-        self.returns: list[Span] = [(start, end) for start, end in told["returns"]]
-        self.calls: list[Span] = [(start, end) for start, end in told["calls"]]
+        self.returns: list[Span] = [(start, end) for start, end in fields["returns"]]
+        self.calls: list[Span] = [(start, end) for start, end in fields["calls"]]
         self.implicit: list[tuple[list[str], Span]] = [
-            (methods, (start, end)) for methods, start, end in told["implicit"]
+            (methods, (start, end)) for methods, start, end in fields["implicit"]
         ]
         self.decorators: dict[int, list[Span]] = {}
-        for at, start, end in told["decorated"]:
+        for at, start, end in fields["decorated"]:
             self.decorators.setdefault(at, []).append((start, end))
         self.items = [
             ContainerItem(at, name, key, (start, end))
-            for at, name, key, start, end in told["items"]
+            for at, name, key, start, end in fields["items"]
         ]
 
     def text(self, span: Span) -> str:
@@ -257,33 +257,33 @@ class FileScopes:
     """All scopes of one file, searchable by name and offset."""
 
     def __init__(self, payload: bytes, language: str, data: bytes) -> None:
-        told = ScopesReader(payload, 3)
+        reader = ScopesReader(payload, 3)
         self.language = language
         self.data = data
-        self._chains, self._types, self._words = told.chains, told.types, told.words
+        self._chains, self._types, self._words = reader.chains, reader.types, reader.words
         chains, words = len(self._chains), len(self._words)
         spans = (
-            (start, start + size, kind) for start, size, kind in told.numbered(OUTER + 1, 3, 2)
+            (start, start + size, kind) for start, size, kind in reader.numbered(OUTER + 1, 3, 2)
         )
         self.ranges = [TextRange(*row) for row in nest_ranges(len(data), spans)]
         self._starts = [scope.start for scope in self.ranges]
-        self._rows = told.numbered(words, 11, 3)
-        self._receivers = dict(zip(*told.columns(2), strict=True))
-        self._given = dict(zip(*told.columns(2), strict=True))
-        taken = told.numbered(chains)
-        self._quiet_rows = told.numbered(words, 3, 2)
+        self._rows = reader.numbered(words, 11, 3)
+        self._receivers = dict(zip(*reader.columns(2), strict=True))
+        self._given = dict(zip(*reader.columns(2), strict=True))
+        taken = reader.numbered(chains)
+        self._quiet_rows = reader.numbered(words, 3, 2)
         keys, labels, self.stars, members, unnamed, shorthands, self._slashes = (
-            told.columns(1)[0] for _ in OFFSETS
+            reader.columns(1)[0] for _ in OFFSETS
         )
-        bases = told.numbered(chains)
-        decorators, literals = told.numbered(words), told.numbered(words)
+        bases = reader.numbered(chains)
+        decorators, literals = reader.numbered(words), reader.numbered(words)
         self._typed, self._keyed = (
-            {at: (kind, at + far) for at, kind, far in told.numbered(len(self._types), 3)}
+            {at: (kind, at + far) for at, kind, far in reader.numbered(len(self._types), 3)}
             for _ in range(2)
         )
-        self._assigned = told.rows(10)
-        self._defaults = {self.scope_at(at): (at, at + size) for at, size in told.rows(2)}
-        partial, moved, exports = told.rest
+        self._assigned = reader.rows(10)
+        self._defaults = {self.scope_at(at): (at, at + size) for at, size in reader.rows(2)}
+        partial, moved, exports = reader.rest
         self.partial = bool(partial)
         self._read_rest(moved, exports)
         self.keys = frozenset(keys)
@@ -324,21 +324,21 @@ class FileScopes:
     @cached_property
     def _by_name(self) -> dict[str, list[tuple[int, ...]]]:
         """The rows of the declarations by name."""
-        found: dict[str, list[tuple[int, ...]]] = {}
+        rows_by_name: dict[str, list[tuple[int, ...]]] = {}
         for row in self._rows:
             name = self._text((row[0], row[0] + row[1]))
-            found.setdefault(name, []).append(row)
-        return found
+            rows_by_name.setdefault(name, []).append(row)
+        return rows_by_name
 
     @cached_property
     def assigned(self) -> dict[str, list[Assigned]]:
         """Assignments to attributes, by their names."""
-        found: dict[str, list[Assigned]] = {}
+        by_name: dict[str, list[Assigned]] = {}
         for at, size, owner, length, first, long, *rest in self._assigned:
             said = self._text((at + owner, at + owner + min(length, MAX_OWNER))) or "this"
             bound = self._bound(_span(at, first, long), at, *rest)
-            found.setdefault(self._text((at, at + size)), []).append(Assigned(at, said, bound))
-        return found
+            by_name.setdefault(self._text((at, at + size)), []).append(Assigned(at, said, bound))
+        return by_name
 
     def _bound(self, value: tuple[int, int], at: int, *row: int) -> Bound:
         """Return how a name at an offset gets its value, from the numbers of its row."""
@@ -382,38 +382,38 @@ class FileScopes:
         """
         if name not in self._by_name:
             return None
-        wanted = _NameAt(name, offset, of_type, callable_only)
-        found = self._of_name(name).at.get(offset)
-        own = found is not None and (found.scope, name) not in self._moved
-        if found is not None and own and self._fits(found, wanted):
-            return self._of_scope(wanted, found.scope, False)
-        return self._around(wanted)
+        lookup = _NameAt(name, offset, of_type, callable_only)
+        declaration = self._of_name(name).at.get(offset)
+        own = declaration is not None and (declaration.scope, name) not in self._moved
+        if declaration is not None and own and self._fits(declaration, lookup):
+            return self._of_scope(lookup, declaration.scope, False)
+        return self._around(lookup)
 
-    def _around(self, wanted: _NameAt) -> Resolved | None:
+    def _around(self, lookup: _NameAt) -> Resolved | None:
         """Return the declarations of a name in the scopes around its place, the innermost first."""
         through = inside = False
-        for scope in self._outwards(self.scope_at(wanted.offset)):
+        for scope in self._outwards(self.scope_at(lookup.offset)):
             here = self.ranges[scope]
             if here.kind == OUTER:
-                heads = self._known(wanted, here.head, only_typeparams=True)
+                heads = self._known(lookup, here.head, only_typeparams=True)
                 if heads:
                     return Resolved(tuple(heads), FUNCTION, here.head, through)
                 continue
-            moved = self._moved.get((scope, wanted.name))
+            moved = self._moved.get((scope, lookup.name))
             if moved == "global":
-                return self._of_module(wanted, through)
+                return self._of_module(lookup, through)
             # a Python function does not see the names of its class
             hidden = inside and here.kind == CLASS and self.language == "python"
-            found = self._of_scope(wanted, scope, through, hidden) if moved is None else None
-            if found is not None:
-                return found
+            resolved = self._of_scope(lookup, scope, through, hidden) if moved is None else None
+            if resolved is not None:
+                return resolved
             through = through or here.kind == CLASS
             inside = inside or here.kind in (FUNCTION, COMPREHENSION)
         return None
 
-    def _of_module(self, wanted: _NameAt, through: bool) -> Resolved | None:
+    def _of_module(self, lookup: _NameAt, through: bool) -> Resolved | None:
         """Return a name declared `global`; if the module does not assign it, its functions do."""
-        known = self._known(wanted, 0) or [d._replace(scope=0) for d in self.declared(wanted.name)]
+        known = self._known(lookup, 0) or [d._replace(scope=0) for d in self.declared(lookup.name)]
         return Resolved(tuple(known), MODULE, 0, through)
 
     def _outwards(self, scope: int) -> Iterator[int]:
@@ -424,34 +424,38 @@ class FileScopes:
             scope = self.ranges[scope].outer
 
     def _of_scope(
-        self, wanted: _NameAt, scope: int, through: bool, hidden: bool = False
+        self, lookup: _NameAt, scope: int, through: bool, hidden: bool = False
     ) -> Resolved | None:
-        here, at = self.ranges[scope].kind, wanted.offset
-        found = self._known(wanted, scope, only_typeparams=hidden)
+        here, at = self.ranges[scope].kind, lookup.offset
+        declarations = self._known(lookup, scope, only_typeparams=hidden)
         if self.language in ORDERED and here in (FUNCTION, BLOCK):
-            found = [d for d in found if d.start <= at or d.offset == at]
+            declarations = [d for d in declarations if d.start <= at or d.offset == at]
         start, end = self._defaults.get(scope, (0, 0))
         if start <= at < end:  # a default value does not see the body
-            found = [d for d in found if d.kind in _OF_HEAD]
-        return Resolved(tuple(found), here, scope, through) if found else None
+            declarations = [d for d in declarations if d.kind in _OF_HEAD]
+        return Resolved(tuple(declarations), here, scope, through) if declarations else None
 
     def _known(
-        self, wanted: _NameAt, scope: int, only_typeparams: bool = False
+        self, lookup: _NameAt, scope: int, only_typeparams: bool = False
     ) -> list[Declaration]:
         """Return the declarations of a scope that can be meant."""
-        found = self._of_name(wanted.name).by_scope.get(scope, [])
+        declarations = self._of_name(lookup.name).by_scope.get(scope, [])
         if only_typeparams:
-            found = [d for d in found if d.kind == "typeparam"]
+            declarations = [d for d in declarations if d.kind == "typeparam"]
         if self.language in _SEPARATE:
-            found = [d for d in found if self._fits(d, wanted)]
-        return found
+            declarations = [d for d in declarations if self._fits(d, lookup)]
+        return declarations
 
-    def _fits(self, found: Declaration, wanted: _NameAt) -> bool:
+    def _fits(self, declaration: Declaration, lookup: _NameAt) -> bool:
         """Can this declaration be meant? Some languages separate the names of types and values."""
         if self.language in CALLS_APART:
-            return found.kind in _TYPES or not (wanted.of_type or wanted.callable_only)
+            return declaration.kind in _TYPES or not (lookup.of_type or lookup.callable_only)
         if self.language in _SEPARATE:
-            return found.kind in _TYPES if wanted.of_type else found.kind not in _ONLY_TYPES
+            return (
+                declaration.kind in _TYPES
+                if lookup.of_type
+                else declaration.kind not in _ONLY_TYPES
+            )
         return True
 
     def receiver(self, offset: int) -> tuple[Part, ...] | None:
@@ -475,8 +479,8 @@ class FileScopes:
         if offset in self._typed:
             number, at = self._typed[offset]
             return Bound(type=to_type(self._types[number], at) if number else None)
-        found = [d for d in self.declared(name) if d.offset == offset]
-        return found[0].bound if found else None
+        declarations = [d for d in self.declared(name) if d.offset == offset]
+        return declarations[0].bound if declarations else None
 
     def literal_at(self, offset: int) -> DeclaredType | None:
         """Return the type that is declared for the literal of TypeScript with the key at an offset."""
@@ -500,12 +504,12 @@ class FileScopes:
 
     @cached_property
     def _parameters(self) -> dict[int, list[tuple[int, int, str]]]:
-        found: dict[int, list[tuple[int, int, str]]] = {}
+        by_scope: dict[int, list[tuple[int, int, str]]] = {}
         for at, size, inner, word, *_ in self._rows:
             if self._words[word] in ("param", "rest"):
                 scope = self.scope_at(at) - inner
-                found.setdefault(scope, []).append((at, size, self._words[word]))
-        return found
+                by_scope.setdefault(scope, []).append((at, size, self._words[word]))
+        return by_scope
 
     def _declaration(self, row: tuple[int, ...]) -> Declaration:
         at, size, inner, word, start, first, long, *rest = row
@@ -515,12 +519,12 @@ class FileScopes:
 
     @cached_property
     def _by_value(self) -> dict[int, list[tuple[str, Declaration]]]:
-        found: dict[int, list[tuple[str, Declaration]]] = {}
+        by_end: dict[int, list[tuple[str, Declaration]]] = {}
         for name, listed in self.names.items():
             for made in listed:
                 if made.kind != "param" and made.value[1]:
-                    found.setdefault(made.value[1], []).append((name, made))
-        return found
+                    by_end.setdefault(made.value[1], []).append((name, made))
+        return by_end
 
     def holders(self, name: str, offset: int) -> list[tuple[str, int]]:
         """Return the variables, and where they are declared, that hold what a name at an offset is."""
@@ -534,14 +538,14 @@ class FileScopes:
     def label_of(self, name: str, offset: int) -> int:
         """Return the offset of the declaration of the label used at an offset."""
         raw = name.encode()
-        found = [
+        offsets = [
             at
             for at in self.labels
             if at <= offset
             and self.data[at : at + len(raw)] == raw
             and self.data[at + len(raw) : at + len(raw) + 80].lstrip()[:1] == b":"
         ]
-        return max(found, default=offset)
+        return max(offsets, default=offset)
 
     def quiet(self, offset: int) -> str:
         """Return the kind of a place outside code: `comment`, or a capture of a string; else ""."""
@@ -603,7 +607,7 @@ def nest_ranges(size: int, spans: Iterable[tuple[int, int, int]]) -> list[list[i
 
 
 def _span(at: int, far: int, size: int) -> tuple[int, int]:
-    """Return a span that is told by distance and size."""
+    """Return a span from its distance and its size; empty where the size is 0."""
     return (at + far, at + far + size) if size else (0, 0)
 
 

@@ -72,19 +72,19 @@ class ScopesWriter:
         """Return the payload; `rest` are further values of the head."""
         types = [json.loads(text) for text in self._types]
         words = list(self._words)[len(KNOWN_WORDS) :]
-        told = [list(self._chains), types, words, self._columns, *rest]
-        return _COMPACT(told).encode()
+        fields = [list(self._chains), types, words, self._columns, *rest]
+        return _COMPACT(fields).encode()
 
 
 class ScopesReader:
     """Reads a payload column by column. Raises ValueError if it is not one."""
 
     def __init__(self, payload: bytes, rest: int) -> None:
-        told = json.loads(payload)
-        if not isinstance(told, list) or len(told) != 4 + rest:
+        fields = json.loads(payload)
+        if not isinstance(fields, list) or len(fields) != 4 + rest:
             raise ValueError("no scopes")
         self.chains: list[str]
-        self.chains, self.types, words, columns, *self.rest = told
+        self.chains, self.types, words, columns, *self.rest = fields
         self.words: list[str] = [*KNOWN_WORDS, *words]
         self._columns = iter(columns)
 

@@ -96,7 +96,7 @@ _DECLARATORS = frozenset({"pointer_declarator", "reference_declarator", "init_de
 _LISTS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list", "tuple"})
 
 
-_TOLD = _NAMES | _LISTS | _DECLARATORS
+_KNOWN_PARTS = _NAMES | _LISTS | _DECLARATORS
 """Patterns whose names take a known part of the value."""
 
 
@@ -204,7 +204,10 @@ def _pack_heads(out: ScopesWriter, marks: dict[str, list[Any]]) -> None:
         out.add_rows(((at, out.type(kind), kind[0] - at if kind else 0) for at, kind in typed), 3)
     assigned = sorted(marks["assigned"], key=_FIRST)
     out.add_rows(
-        ((at, size, *_near(at, owner, value), *told) for at, size, owner, value, told in assigned),
+        (
+            (at, size, *_near(at, owner, value), *origin)
+            for at, size, owner, value, origin in assigned
+        ),
         10,
     )
     out.add_rows(([start, end - start] for start, end in sorted(marks["defaults"])), 2)
@@ -248,26 +251,26 @@ _HEADS = frozenset({"head", "slash", "defaults"})
 _EXPORTS = frozenset({"export.name", "export.default", "export.whole", "export.open"})
 
 
-def _keep_scope(found: dict[tuple[int, int], int], node: Node, kind: int) -> None:
+def _keep_scope(ranges: dict[tuple[int, int], int], node: Node, kind: int) -> None:
     """Keep a range; what is read outside and is itself a scope (a lambda as a default) is both."""
     start, end = node.start_byte, -node.end_byte
-    other = found.setdefault((start, end), kind)
+    other = ranges.setdefault((start, end), kind)
     if other != kind and OUTER in (other, kind):
-        found[start - 1, end] = OUTER
-        found[start, end] = kind if other == OUTER else other
+        ranges[start - 1, end] = OUTER
+        ranges[start, end] = kind if other == OUTER else other
 
 
-def _join_bodies(found: dict[tuple[int, int], int]) -> None:
+def _join_bodies(ranges: dict[tuple[int, int], int]) -> None:
     """Remove blocks that are function bodies: these share a scope with the parameters."""
     ending: dict[int, list[int]] = {}  # where the ranges start, by where they end
-    for start, minus_end in sorted(found):
+    for start, minus_end in sorted(ranges):
         ending.setdefault(minus_end, []).append(start)
     for end, starts in ending.items():
         around = -1  # the last range before this one that is kept; is it a function?
         for start in starts:
-            kind = found[start, end]
-            if kind == BLOCK and around >= 0 and found[around, end] == FUNCTION:
-                del found[start, end]
+            kind = ranges[start, end]
+            if kind == BLOCK and around >= 0 and ranges[around, end] == FUNCTION:
+                del ranges[start, end]
             else:
                 around = start
 
@@ -329,8 +332,8 @@ def _typed(marks: dict[str, list[Any]], node: Node, kind: Node, language: str) -
     if node.type == "field_identifier" and is_unnamed(node):
         marks["unnamed"].append(node.start_byte)
     nominal = language in NOMINAL
-    told = read_type(_first_type(kind), node) if nominal else read_annotation(kind)
-    marks["typed"].append([node.start_byte, told])
+    row = read_type(_first_type(kind), node) if nominal else read_annotation(kind)
+    marks["typed"].append([node.start_byte, row])
 
 
 def _take(seen: _SortedMatches, captures: Captures) -> None:
@@ -360,16 +363,16 @@ def _bind(seen: _SortedMatches, captures: Captures, binds: list[tuple[str, str]]
     simple = reading.language not in NOMINAL and not bound.each
     for capture, how in binds:
         for node in captures[capture]:
-            if simple and how not in _UNTOLD and node.type == "identifier":
+            if simple and how not in _NEVER_SIMPLE and node.type == "identifier":
                 start = bound.visible if bound.visible >= 0 else node.start_byte
-                reading.declare(node, how, start, *_told(reading, bound, node, WHOLE))
+                reading.declare(node, how, start, *_value_of(reading, bound, node, WHOLE))
                 continue
             if node.type not in _NAMES:
                 seen.marks["assigned"] += _set_members(node)
             _bind_pattern(reading, node, how, bound)
 
 
-_UNTOLD = frozenset({"typeparam", "rest"})
+_NEVER_SIMPLE = frozenset({"typeparam", "rest"})
 """Kinds of names that are seen before they stand, or take no whole value."""
 
 
@@ -383,29 +386,29 @@ class _BoundNames(NamedTuple):
 
 
 Span = tuple[int, int]
-Told = tuple[int, int, int, int]
+ValueOrigin = tuple[int, int, int, int]
 """What of the value is taken, the numbers of its chain and of the declared type, the type's distance."""
 _NONE: Span = (0, 0)
-_UNKNOWN: Told = (WHOLE, 0, 0, 0)
+_UNKNOWN: ValueOrigin = (WHOLE, 0, 0, 0)
 
 
 def _bind_pattern(reading: ScopeReading, node: Node, how: str, bound: _BoundNames) -> None:
     """Record the names of a pattern, with the part of the value that each takes."""
-    told = (reading.language in NOMINAL or how != "rest") and node.type in _TOLD
+    part_known = (reading.language in NOMINAL or how != "rest") and node.type in _KNOWN_PARTS
     for target, pick in _targets(node):
         start = bound.visible if bound.visible >= 0 else visible_from(target, how, reading.language)
-        if _is_of_each(node, told, pick) if bound.each else told:
-            reading.declare(target, how, start, *_told(reading, bound, target, pick))
+        if _is_of_each(node, part_known, pick) if bound.each else part_known:
+            reading.declare(target, how, start, *_value_of(reading, bound, target, pick))
         else:
             parts = _taken_parts(target, bound.value) if node.type == "object_pattern" else None
             number = reading.out.chain(parts)
             reading.declare(target, how, start, _NONE, (EITHER, number, 0, 0), int(number > 0))
 
 
-def _is_of_each(node: Node, told: bool, pick: int) -> bool:
+def _is_of_each(node: Node, part_known: bool, pick: int) -> bool:
     """Return whether a name of a loop's pattern is the element: in Go the second of two."""
     listed = node.type == "expression_list"
-    return (listed and pick == 1) or (told and not listed and pick == WHOLE)
+    return (listed and pick == 1) or (part_known and not listed and pick == WHOLE)
 
 
 def _taken_parts(target: Node, value: Node | None) -> list[Any] | None:
@@ -422,9 +425,9 @@ def _taken_parts(target: Node, value: Node | None) -> list[Any] | None:
     return [*front, [name, False, ""]] if front and len(front) < MAX_PARTS else None
 
 
-def _told(
+def _value_of(
     reading: ScopeReading, bound: _BoundNames, name: Node, pick: int
-) -> tuple[Span, Told, int]:
+) -> tuple[Span, ValueOrigin, int]:
     """Return the value that a name gets: all of it, each element, or the n-th; and the declared type."""
     captures, value, nominal = bound.captures, bound.value, reading.language in NOMINAL
     if nominal:
@@ -474,9 +477,9 @@ def _field(seen: _SortedMatches, captures: Captures) -> None:
     said = (owner.start_byte, owner.end_byte) if owner is not None else _NONE
     bound = _BoundNames(captures, captures["value"][0] if "value" in captures else None, False)
     for node in captures["field"]:
-        told = _told(seen.reading, bound, node, WHOLE)
+        value, origin, _ = _value_of(seen.reading, bound, node, WHOLE)
         size = node.end_byte - node.start_byte
-        seen.marks["assigned"].append([node.start_byte, size, said, *told[:2]])
+        seen.marks["assigned"].append([node.start_byte, size, said, value, origin])
 
 
 def _set_members(pattern: Node) -> Iterator[list[Any]]:
@@ -570,12 +573,12 @@ class ScopeReading:
         self.out = ScopesWriter()
         self.ranges: list[list[int]] = []
         self.names: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._known: dict[tuple[int, int], int] = {}  # how much of each was told: a type, a value
+        self._known: dict[tuple[int, int], int] = {}  # how much of each is known: a type, a value
         self.moved: list[list[Any]] = []
 
-    def nest(self, found: dict[tuple[int, int], int]) -> None:
+    def nest(self, kinds: dict[tuple[int, int], int]) -> None:
         """Sort the ranges and record which range contains which."""
-        ranges = [(start, -minus_end, kind) for (start, minus_end), kind in sorted(found.items())]
+        ranges = [(start, -minus_end, kind) for (start, minus_end), kind in sorted(kinds.items())]
         self.ranges = nest_ranges(self.size, ranges)
         self._starts = [row[0] for row in self.ranges]
 
@@ -602,13 +605,13 @@ class ScopeReading:
         return scope
 
     def declare(
-        self, node: Node, how: str, start: int, value: Span, told: Told, known: int = 0
+        self, node: Node, how: str, start: int, value: Span, origin: ValueOrigin, known: int = 0
     ) -> None:
         """Add a declaration; for the same name and place, keep the one with more information."""
         at, end = node.start_byte, node.end_byte
         inner = self.at(at)
         scope = self._home(inner, how)
-        rest = (start - at, value[0] - end if value[1] else 0, value[1] - value[0], *told)
+        rest = (start - at, value[0] - end if value[1] else 0, value[1] - value[0], *origin)
         kind = self.out.word("var" if how == "hoist" else how)
         self._keep((at, end - at, inner - scope, kind, *rest), scope, known)
         if how == "function" and self.ranges[scope][2] == BLOCK:

@@ -24,25 +24,25 @@ def read_flow(data: bytes, language: str) -> bytes:
     if matches is None:
         return b""
     kinds = ("returns", "calls", "implicit", "decorated", "items")
-    told: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    flow: dict[str, list[Any]] = {kind: [] for kind in kinds}
     for _, captures in matches:
-        _read_match(told, captures)
-    return json.dumps(told, separators=(",", ":")).encode()
+        _read_match(flow, captures)
+    return json.dumps(flow, separators=(",", ":")).encode()
 
 
-def _read_match(told: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
+def _read_match(flow: dict[str, list[Any]], captures: dict[str, list[Node]]) -> None:
     for capture, nodes in captures.items():
         kind, *methods = capture.split(".")
         if kind == "implicit":
-            told["implicit"] += [[methods, *_span(node)] for node in nodes]
+            flow["implicit"] += [[methods, *_span(node)] for node in nodes]
         elif kind in ("return", "call"):
-            told[f"{kind}s"] += map(_span, nodes)
+            flow[f"{kind}s"] += map(_span, nodes)
     if "decorated" in captures:
         at = captures["decorated"][0].start_byte
-        told["decorated"] += [[at, *_span(node)] for node in captures["decorator"]]
+        flow["decorated"] += [[at, *_span(node)] for node in captures["decorator"]]
     if "container" in captures:
         container, key, item = (captures[c][0] for c in ("container", "key", "item"))
-        told["items"].append([container.start_byte, _text(container), _text(key), *_span(item)])
+        flow["items"].append([container.start_byte, _text(container), _text(key), *_span(item)])
 
 
 def _span(node: Node) -> list[int]:
@@ -63,7 +63,7 @@ _TEXTS = frozenset(
 )
 
 
-def read_kinds(data: bytes, language: str, asked: bytes) -> bytes:
+def read_kinds(data: bytes, language: str, offsets: bytes) -> bytes:
     """Return the kind and the extent of each requested offset; empty if nothing is known."""
     text = read_source(data).data
     if len(text) > MAX_BYTES or nesting(text) > MAX_NESTING:
@@ -71,7 +71,7 @@ def read_kinds(data: bytes, language: str, asked: bytes) -> bytes:
     root = parse_tree(text, language)
     if root is None:
         return b""
-    rows = [_kind(root.descendant_for_byte_range(at, at + 1)) for at in json.loads(asked)]
+    rows = [_kind(root.descendant_for_byte_range(at, at + 1)) for at in json.loads(offsets)]
     return json.dumps(rows).encode()
 
 
@@ -79,14 +79,14 @@ def _kind(node: Node | None) -> list[object]:
     """Return the kind of the innermost node that has one: a comment counts more than a string."""
     if node is None:
         return ["code", 0, 0]
-    found: list[object] = ["code" if node.is_named else "token", *node.byte_range]
+    kind: list[object] = ["code" if node.is_named else "token", *node.byte_range]
     while node is not None:
         name = node.type
         if ("interpolation" in name and name not in _TEXTS) or "asm" in name:
-            return ["code", *node.byte_range] if found[0] != "token" else found
+            return ["code", *node.byte_range] if kind[0] != "token" else kind
         if "comment" in name:
             return ["comment", *node.byte_range]
         if name in _TEXTS or any(word in name for word in _STRINGS):
-            found = ["string", *node.byte_range]
+            kind = ["string", *node.byte_range]
         node = node.parent
-    return found
+    return kind
