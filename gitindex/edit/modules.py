@@ -85,13 +85,13 @@ def find_module(finder: Finder, home: FileNames, name: str) -> Found:
     judged: dict[At, PlaceClass] = {}
     for source, places in finder.occurrences(name):
         for place in places:
-            told: PlaceClass | Tier = ELSEWHERE
+            verdict: PlaceClass | Tier = ELSEWHERE
             if source.language == "python":
-                told = _judge(finder, home, source, place)
-            if isinstance(told, Tier):
+                verdict = _judge(finder, home, source, place)
+            if isinstance(verdict, Tier):
                 sites.append(make_site(source, place, Tier.IMPORT, ()))
             else:
-                judged[source.path, place.line, place.column] = told
+                judged[source.path, place.line, place.column] = verdict
     return Found(sorted(sites, key=Site.order), [], judged)
 
 
@@ -138,14 +138,14 @@ def loaded_unnamed(finder: Finder, home: FileNames) -> list[tuple[str, str]]:
     list files or that lie in a package around it. Names that others compute stand in some text.
     """
     project = finder.project
-    told = [(path, f"modules are found by {w}") for w in _FINDERS for path in project.places(w)]
+    reasons = [(path, f"modules are found by {w}") for w in _FINDERS for path in project.places(w)]
     listing = {path for word in _LISTING for path in project.places(word)}
     for row in finder.view.rows(_FLAGGED):
         path = os.fsdecode(row[0])
         folder = os.path.dirname(path)
         if path in listing or not folder or home.path.startswith(f"{folder}/"):
-            told.append((path, "modules are loaded by computed names"))
-    return sorted(told)
+            reasons.append((path, "modules are loaded by computed names"))
+    return sorted(reasons)
 
 
 def _judge(
@@ -195,10 +195,10 @@ def _of_import(
     binds = any(made.offset == at for made in declared)
     line = _line_of_import(source, place)
     items = [item for item in source.imports if item.line == line]
-    told = {
+    verdicts = {
         one for item in items for one in _readings(finder, home, source, item, place.name, binds)
     }
-    return told.pop() if len(told) == 1 else UNBOUND
+    return verdicts.pop() if len(verdicts) == 1 else UNBOUND
 
 
 def _readings(
@@ -220,12 +220,12 @@ def _of_path(
     finder: Finder, home: FileNames, source: FileNames, item: Import, dotted: str
 ) -> PlaceClass | Tier:
     """Judge a part of the path of a module: the path up to it must lead to the file."""
-    wanted = Import(dotted, (), item.level, item.line)
-    paths = finder.project.resolve(source, wanted)[:1]
+    imported = Import(dotted, (), item.level, item.line)
+    paths = finder.project.resolve(source, imported)[:1]
     resolver = finder.project.tree.resolver
-    certain = resolver.is_certain(source.path, "python", wanted)
+    certain = resolver.is_certain(source.path, "python", imported)
     if not paths:
-        certain = not wanted.level and resolver.is_outside("python", dotted)
+        certain = not imported.level and resolver.is_outside("python", dotted)
     if not certain:
         return UNBOUND
     return Tier.IMPORT if paths == (home.path,) else ELSEWHERE

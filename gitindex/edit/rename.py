@@ -108,27 +108,27 @@ class _Draft(NamedTuple):
     obstacles: list[Obstacle]
 
 
-def plan_rename(view: TreeView, asked: RenameRequest, memory: Memory | None = None) -> RenamePlan:
+def plan_rename(view: TreeView, request: RenameRequest, memory: Memory | None = None) -> RenamePlan:
     """Return a plan: every place of the symbol, the proof of each, and what blocks the rename.
 
     A symbol that is the path of a file is the module there.
     """
     finder = Finder(view, memory)
-    home = finder.project.source(asked.symbol)
+    home = finder.project.source(request.symbol)
     if home is not None:
-        return _answer(finder, asked, _draft_module(finder, home, asked))
-    if "/" in asked.symbol and not set("#:") & set(asked.symbol):
-        what = f"not in the tree, or without names: {safe_text(asked.symbol)}"
+        return _answer(finder, request, _draft_module(finder, home, request))
+    if "/" in request.symbol and not set("#:") & set(request.symbol):
+        what = f"not in the tree, or without names: {safe_text(request.symbol)}"
         raise GitIndexError(what, "see `gitindex symbols`", Exit.NO)
-    return _answer(finder, asked, _draft(finder, asked))
+    return _answer(finder, request, _draft(finder, request))
 
 
-def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
-    target = find_target(finder.binder, asked.symbol)
+def _draft(finder: Finder, request: RenameRequest) -> _Draft:
+    target = find_target(finder.binder, request.symbol)
     chosen = _same_symbol(finder, target.definitions)
     chosen += [d for d in linked(finder.project, chosen) if d not in chosen]
     home = finder.project.source(chosen[0].path)
-    check_new(asked.new, target.name, home.language if home is not None else "")
+    check_new(request.new, target.name, home.language if home is not None else "")
     family = _family(finder, chosen)
     found = finder.find(family)
     part = partition_of(finder, target.name, found, family)
@@ -139,20 +139,23 @@ def _draft(finder: Finder, asked: RenameRequest) -> _Draft:
         *_unnamed(finder, family),
         *_shorthands(finder.project, places),
         *_either(found, family),
-        *(Obstacle(where, why, False) for where, why in clashes(finder, family, places, asked.new)),
-        *(Obstacle(where, why, False) for where, why in taken(finder, family, places, asked.new)),
+        *(
+            Obstacle(where, why, False)
+            for where, why in clashes(finder, family, places, request.new)
+        ),
+        *(Obstacle(where, why, False) for where, why in taken(finder, family, places, request.new)),
         *(Obstacle(where, why) for where, why in built_names(finder, family)),
     ]
-    places = _with_possible(finder, [*places, *examples], part, asked)
-    edits = edits_of(finder.project, places, target.name, asked.new)
-    told = [definition_fields(finder.project, d) for d in family]
-    return _Draft(told, found, part, places, edits, obstacles)
+    places = _with_possible(finder, [*places, *examples], part, request)
+    edits = edits_of(finder.project, places, target.name, request.new)
+    definitions = [definition_fields(finder.project, d) for d in family]
+    return _Draft(definitions, found, part, places, edits, obstacles)
 
 
-def _draft_module(finder: Finder, home: FileNames, asked: RenameRequest) -> _Draft:
+def _draft_module(finder: Finder, home: FileNames, request: RenameRequest) -> _Draft:
     """Return the draft that gives a module another name: its file moves, and imports follow it."""
     name = module_name(home)
-    new = asked.new.removesuffix(os.path.splitext(home.path)[1])
+    new = request.new.removesuffix(os.path.splitext(home.path)[1])
     check_new(new, name, "python")
     found = find_module(finder, home, name)
     part = partition_of(finder, name, found, ())
@@ -162,25 +165,25 @@ def _draft_module(finder: Finder, home: FileNames, asked: RenameRequest) -> _Dra
         *(Obstacle(where, why, False) for where, why in module_taken(finder, home, places, new)),
         *(Obstacle(where, why) for where, why in loaded_unnamed(finder, home)),
     ]
-    places = _with_possible(finder, places, part, asked)
+    places = _with_possible(finder, places, part, request)
     edits = edits_of(finder.project, places, name, new)
     edits = moved(finder.project, edits, home.path, new)
     return _Draft([module_fields(home, name)], found, part, places, edits, obstacles)
 
 
-def _answer(finder: Finder, asked: RenameRequest, draft: _Draft) -> RenamePlan:
+def _answer(finder: Finder, request: RenameRequest, draft: _Draft) -> RenamePlan:
     """Return the plan as it is answered; a refusal ends with the command that accepts it."""
     project, part = finder.project, draft.partition
     obstacles = [*draft.obstacles, *_possible(project, part)]
     if not part.accounted_for:
         obstacles.append(Obstacle("", "files could not be searched for the name", False))
-    blocked = [one for one in obstacles if not _is_accepted(one, asked)]
+    blocked = [one for one in obstacles if not _is_accepted(one, request)]
     reasons = list(dict.fromkeys(one.text() for one in blocked))
     others = list(dict.fromkeys(one.where for one in obstacles if not one.acceptable))
-    accept = asked.command(others) if blocked and all(others) else ""
+    accept = request.command(others) if blocked and all(others) else ""
     answer = finder.view.envelope(
         name=draft.definitions[0]["name"],
-        newName=asked.new,
+        newName=request.new,
         definitions=draft.definitions,
         places=_proofs(project, draft),
         changes=len(draft.places),
@@ -202,8 +205,8 @@ def _proofs(project: Project, draft: _Draft) -> list[dict[str, Any]]:
     return [site_fields(project, site) | {"proof": _PROOFS[site.tier]} for site in found]
 
 
-def _is_accepted(one: Obstacle, asked: RenameRequest) -> bool:
-    return asked.accepts(one.where) or (one.acceptable and asked.include_possible)
+def _is_accepted(one: Obstacle, request: RenameRequest) -> bool:
+    return request.accepts(one.where) or (one.acceptable and request.include_possible)
 
 
 def _possible(project: Project, part: Partition) -> Iterator[Obstacle]:
@@ -219,10 +222,10 @@ def _where(place: FoundPlace) -> str:
 
 
 def _with_possible(
-    finder: Finder, places: list[RenamePlace], part: Partition, asked: RenameRequest
+    finder: Finder, places: list[RenamePlace], part: Partition, request: RenameRequest
 ) -> list[RenamePlace]:
     """Return the places with the possible ones that the user wants to be renamed as well."""
-    more = [p for p in part.possible if asked.include_possible or asked.accepts(_where(p))]
+    more = [p for p in part.possible if request.include_possible or request.accepts(_where(p))]
     added = [RenamePlace(p.path, p.line, p.column, Tier.NAME) for p in more]
     return spelled(finder.project, [*places, *added], part.name)
 
