@@ -26,7 +26,7 @@ from gitindex.refresh import public_files
 from gitindex.refresh.idle_work import note_progress_of_imports
 from gitindex.refresh.refresher import Ingest
 from gitindex.refresh.session import Session, wipe_store
-from gitindex.sharing.create import wanted_keys
+from gitindex.sharing.create import needed_keys
 from gitindex.sharing.pack_file import DATABASE, BadPack, Manifest, find_signer, render, unpack
 from gitindex.store.blobs import BlobTable, begin_import
 from gitindex.store.connection import Database, leave_log, open_reader, open_writer
@@ -110,8 +110,8 @@ def _checked(folder: str, manifest: Manifest) -> Database:
     try:
         blobs, documents = database.row("SELECT count(*), coalesce(sum(lexical), 0) FROM blobs")
         promised = database.row("SELECT lexical_docs FROM repo_state")[0]
-        held = LexicalReader(os.path.join(folder, "lexical")).documents if documents else 0
-        if blobs != manifest.blobs or not documents == promised == held:
+        indexed = LexicalReader(os.path.join(folder, "lexical")).documents if documents else 0
+        if blobs != manifest.blobs or not documents == promised == indexed:
             raise BadPack("its halves do not fit together")
     except (StoreError, TypeError) as error:
         database.close()
@@ -181,15 +181,15 @@ def _take_facts(
     try:
         if not is_tree_here(repository, manifest.tree):
             raise BadPack("its tree is not one of this repository")
-        wanted = BlobTable(session.database).missing(sorted(wanted_keys(repository, manifest.tree)))
+        keys = BlobTable(session.database).missing(sorted(needed_keys(repository, manifest.tree)))
         with session.database.write():
             number = begin_import(session.database, *origin, 0)
         with Ingest(session, number) as ingest:
-            for at, key in enumerate(wanted):
+            for at, key in enumerate(keys):
                 blob = _read_blob(pack, repository, key)
                 if blob is not None:
                     ingest.add(blob)
-                report("facts", 100.0 * at / len(wanted))
+                report("facts", 100.0 * at / len(keys))
         session.database.run("UPDATE pack_imports SET blobs=? WHERE id=?", ingest.count, number)
         note_progress_of_imports(worktree.store, session.database)
         return ingest.count

@@ -53,7 +53,7 @@ def create_pack(
 
     With `base`, a tree, the pack is a delta: facts that this tree needs as well are left out.
     """
-    zstd_library()  # without it nothing is begun
+    zstd_library()  # without it nothing is started
     commit = _commit(worktree, rev)
     derive_all(worktree, report)
     tree = tree_of(worktree.root, commit)
@@ -66,7 +66,7 @@ def create_pack(
         with source.snapshot():
             _refuse_unverified(source)
             chosen = _chosen(source, repository, worktree, tree)
-            for key in wanted_keys(repository, base) if base else ():
+            for key in needed_keys(repository, base) if base else ():
                 chosen.pop(key, None)
             report("facts", None)
             database = PackDatabase(source, os.path.join(scratch, DATABASE), chosen)
@@ -104,7 +104,7 @@ def derive_root(database: Database) -> str:
     return merkle_root((*key, digest) for key, digest in fact_digests(database))
 
 
-def wanted_keys(repository: Repository, tree: str) -> set[FactsKey]:
+def needed_keys(repository: Repository, tree: str) -> set[FactsKey]:
     """Return the keys of all facts that a refresh to this tree needs."""
     entries = list(repository.entries(tree))
     rules = policy.of_tree(entries, partial(read_present, repository))
@@ -123,9 +123,9 @@ def _commit(worktree: Worktree, rev: str) -> str:
 
 def _refuse_unverified(source: Database) -> None:
     """Refuse imported facts that are not verified here: do not pass them on under our signature."""
-    held = imported_facts(source)
-    if held is not None:
-        left = held.imported - held.verified
+    imported = imported_facts(source)
+    if imported is not None:
+        left = imported.imported - imported.verified
         raise GitIndexError(
             f"not verified yet: {counted(left, 'blobs')} that came with a pack",
             "run `gitindex pack check`, or wait for the runner",
@@ -140,21 +140,21 @@ def _chosen(
     current = json.dumps(runtime_fingerprint()._asdict())
     if row is not None and row.tree == tree and row.fingerprint == current:
         return mapping.facts_of(source, row.worktree_id)
-    keys = wanted_keys(repository, tree)
-    held = BlobTable(source).ids(keys)
+    keys = needed_keys(repository, tree)
+    ids = BlobTable(source).ids(keys)
     spoilt = {
         blob_id
         for (blob_id,) in source.rows(
             "SELECT id FROM blobs WHERE status=?", FactsStatus.QUARANTINED
         )
     }
-    missing = [key for key in keys if key not in held and is_present(repository, key.oid)]
+    missing = [key for key in keys if key not in ids and is_present(repository, key.oid)]
     if missing:
         raise GitIndexError(
             f"not indexed: {counted(len(missing), 'blobs')} of that commit",
             "run `gitindex index` with the commit checked out",
         )
-    return {key: blob_id for key, blob_id in held.items() if blob_id not in spoilt}
+    return {key: blob_id for key, blob_id in ids.items() if blob_id not in spoilt}
 
 
 def _write_documents(

@@ -342,10 +342,10 @@ def locked_tag(home: LinkedTree, other: LinkedTree) -> str:
     if not tags:
         return ""
     form = ("for-each-ref", "--format=%(refname)", "--")
-    told = try_git(other.view.worktree.root, *form, *tags.values()).output.decode(
+    output = try_git(other.view.worktree.root, *form, *tags.values()).output.decode(
         "utf-8", "replace"
     )
-    known = set(told.splitlines())
+    known = set(output.splitlines())
     return next((tag for tag, ref in tags.items() if ref in known), "")
 
 
