@@ -224,8 +224,8 @@ class TaskStream:
         self._children = children
         self._batch: list[Task] = []  # not handed over yet
         self._batch_bytes = 0
-        self._held: list[list[Task]] = []  # full batches, while one child may be enough
-        self._held_bytes = 0
+        self._full_batches: list[list[Task]] = []  # full batches, while one child may be enough
+        self._full_bytes = 0
         self._pool: ThreadPoolExecutor | None = None
         self._idle: queue.SimpleQueue[_WorkerProcess] = queue.SimpleQueue()
         self._running: deque[Future[list[Finished]]] = deque()
@@ -242,7 +242,7 @@ class TaskStream:
         """Yield the remaining replies."""
         if self._batch:
             yield from self._hand_over()
-        for batch in self._held:
+        for batch in self._full_batches:
             yield from _with_care(self._children[0], batch)
         while self._running:
             yield from self._running.popleft().result()
@@ -253,15 +253,15 @@ class TaskStream:
             self._pool.shutdown(cancel_futures=True)
 
     def _hand_over(self) -> list[Finished]:
-        self._held.append(self._batch)
-        self._held_bytes += self._batch_bytes
+        self._full_batches.append(self._batch)
+        self._full_bytes += self._batch_bytes
         self._batch, self._batch_bytes = [], 0
-        if self._held_bytes < ALONE_BYTES:
+        if self._full_bytes < ALONE_BYTES:
             return []
         if self._pool is None:
             self._pool = self._start()
-        self._running += [self._pool.submit(self._work, batch) for batch in self._held]
-        self._held = []
+        self._running += [self._pool.submit(self._work, batch) for batch in self._full_batches]
+        self._full_batches = []
         finished: list[Finished] = []
         while len(self._running) > _IDLE_BATCHES + len(self._children):
             finished += self._running.popleft().result()

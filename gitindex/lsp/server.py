@@ -164,17 +164,17 @@ def _line_edits(edit: FileEdit) -> list[lsp.TextEdit]:
 
 
 def _register_code_lens(server: LanguageServer, session: EditorSession) -> None:
-    wanted = False
+    shows_lenses = False
 
     @server.feature(lsp.INITIALIZE)
     def begin(params: lsp.InitializeParams) -> None:
-        nonlocal wanted
+        nonlocal shows_lenses
         options = params.initialization_options
-        wanted = isinstance(options, dict) and options.get("codeLens") is True
+        shows_lenses = isinstance(options, dict) and options.get("codeLens") is True
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        file = _file(session, params.text_document.uri) if wanted else None
+        file = _file(session, params.text_document.uri) if shows_lenses else None
         try:
             rows = session.callers(file) if file else []
         except GitIndexError:

@@ -143,8 +143,8 @@ class WebDoor:
         """Return a file's text, as text whatever it holds: the guard forbids guessing its type."""
         answer = await self._answer(RAW, request)
         body = answer.get("content") if answer.get("status") == "ok" else None
-        told = f"gitindex: {answer.get('message')}\n" if body is None else body
-        return _as(told, answer, "text/plain; charset=utf-8")
+        text = f"gitindex: {answer.get('message')}\n" if body is None else body
+        return _as(text, answer, "text/plain; charset=utf-8")
 
     async def _answer(self, page: WebPage, request: Request) -> Answer:
         self._note()

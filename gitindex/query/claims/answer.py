@@ -209,10 +209,10 @@ def _each(tree: ClaimTree, name: str, judge: Callable[[Definition], ClaimVerdict
         some = tuple(map(definition_row, found[:3]))
         why = f"{safe_text(name)} is {len(found)} symbols: name one"
         return ClaimVerdict(UNVERIFIABLE, why, some)
-    return combined(name, [(one, _told_apart(tree, one, found, judge(one))) for one in found])
+    return combined(name, [(one, _of_overload(tree, one, found, judge(one))) for one in found])
 
 
-def _told_apart(
+def _of_overload(
     tree: ClaimTree, one: Definition, found: list[Definition], verdict: ClaimVerdict
 ) -> ClaimVerdict:
     """Return a verdict on one of several overloads: a call that exists may be of another one."""
