@@ -91,8 +91,8 @@ class Binder:
         if at in scopes.members:
             return UNKNOWN
         if at in scopes.exported_at and place.use != Use.CALL:
-            found = self.names.modules.exported((source.path,), place.name)
-            return found if found.state is State.DEFINED else None
+            meaning = self.names.modules.exported((source.path,), place.name)
+            return meaning if meaning.state is State.DEFINED else None
         return None
 
     def member_of(
@@ -104,21 +104,23 @@ class Binder:
     ) -> Meaning:
         """Return the meaning of a member of a chain; UNKNOWN if the tree does not name the chain."""
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
-        found = self.types.member(value, place.name)
-        if found.state is not State.DEFINED and source.language in _EXTENDED:
+        meaning = self.types.member(value, place.name)
+        if meaning.state is not State.DEFINED and source.language in _EXTENDED:
             extending = self._extending(source, place.name)
-            found = defined(extending) if extending else found
-        if found.state is State.OUTSIDE:
+            meaning = defined(extending) if extending else meaning
+        if meaning.state is State.OUTSIDE:
             return self._outside_member(chain, source, value.sure)
         declared = source.language in NOMINAL and value.module is None
-        return found._replace(sure=value.sure and (declared or found.sure))
+        return meaning._replace(sure=value.sure and (declared or meaning.sure))
 
     def _extending(self, source: FileNames, name: str) -> list[Definition]:
         """Return the functions of a name that extend a type and that a file sees."""
         sign = _EXTENDED[source.language].format(name)
-        found = [d for d in self.project.definitions(name) if sign in d.signature]
-        found = [d for d in found if d.path == source.path or "private " not in d.signature]
-        return self.names.modules.packages.visible(source, found) if found else []
+        definitions = [d for d in self.project.definitions(name) if sign in d.signature]
+        definitions = [
+            d for d in definitions if d.path == source.path or "private " not in d.signature
+        ]
+        return self.names.modules.packages.visible(source, definitions) if definitions else []
 
     def _outside_member(self, chain: Sequence[Part], source: FileNames, sure: bool) -> Meaning:
         """Return a member of a module or a type outside the tree."""
@@ -134,15 +136,15 @@ class Binder:
             return variable
         apart = place.use in _CALL_USES and source.language in CALLS_APART
         of_type = place.use in _TYPE_USES
-        found = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
-        if found.state is State.LOCAL and self._may_be_member(source, at):
+        meaning = self.names.lookup(source, place.name, place.enclosing, at, of_type, apart)
+        if meaning.state is State.LOCAL and self._may_be_member(source, at):
             return UNKNOWN
-        if source.language in IMPLICIT and found.state is not State.LOCAL:
-            return self._inherited(source, place, at, found)
-        if found.state is State.UNKNOWN and source.language not in QUALIFIED:
+        if source.language in IMPLICIT and meaning.state is not State.LOCAL:
+            return self._inherited(source, place, at, meaning)
+        if meaning.state is State.UNKNOWN and source.language not in QUALIFIED:
             return self._implicit(source, place)
-        shorthand = found.state is State.LOCAL and self._is_short(source, at)
-        return found._replace(state=State.KEY) if shorthand else found
+        shorthand = meaning.state is State.LOCAL and self._is_short(source, at)
+        return meaning._replace(state=State.KEY) if shorthand else meaning
 
     def _is_short(self, source: FileNames, at: int) -> bool:
         """Return whether a name is both a variable and a member: `{ name }`."""
@@ -165,12 +167,14 @@ class Binder:
             (b".", b"::", b"->", b")" if source.language == "scala" else b".")
         )
 
-    def _inherited(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
+    def _inherited(
+        self, source: FileNames, place: Occurrence, at: int, meaning: Meaning
+    ) -> Meaning:
         """Return a member of the enclosing class, or else what the name means outside of it."""
         inherited = self._implicit(source, place)
         if source.language == "java":
             inherited = self._by_use(source, place, at, inherited)
-        if inherited.state is State.DEFINED or found.state is State.UNKNOWN:
+        if inherited.state is State.DEFINED or meaning.state is State.UNKNOWN:
             return inherited
         around, symbol = list[Definition](), source.symbol(place.enclosing)
         while symbol is not None:
@@ -178,7 +182,7 @@ class Binder:
             symbol = source.symbol(symbol.parent)
         members = self.types.classes.members
         known = not any(members(one, place.name, True)[1] for one in around)
-        return found._replace(sure=found.sure and known)
+        return meaning._replace(sure=meaning.sure and known)
 
     def receiver(self, source: FileNames, at: int) -> Sequence[Part] | None:
         """Return the object of the member at an offset, empty if the tree does not name it.
@@ -203,11 +207,11 @@ class Binder:
             return []
         value = self.types.chain(chain, ExpressionPlace(source, place.enclosing, at))
         owners = [value.definition] if value.definition is not None else []
-        found: list[tuple[str, int]] = []
+        places: list[tuple[str, int]] = []
         for owner in owners:  # grows during the loop
-            found += [(w.source.path, w.at) for _, w in self.types.assignments(owner, place.name)]
+            places += [(w.source.path, w.at) for _, w in self.types.assignments(owner, place.name)]
             owners += [base for base in self.types.classes.bases(owner)[0] if base not in owners]
-        return found
+        return places
 
     def candidates(self, source: FileNames, meaning: Meaning, name: str) -> list[Definition]:
         """Return the definitions that a name may refer to by its spelling alone.
@@ -216,22 +220,22 @@ class Binder:
         """
         if meaning.state not in (State.UNKNOWN, State.KEY):
             return []
-        found, members = self._same_name(source.origin.family, name)
+        same_name, members = self._same_name(source.origin.family, name)
         if meaning.state is State.KEY:
             is_object = source.language in ECMA or source.language == "java"  # an annotation
             return [d for d in members if is_object or d.kind in ("field", "property")]
         if meaning.bare and source.language in QUALIFIED:
-            return [d for d in found if d not in members]
-        return members or found
+            return [d for d in same_name if d not in members]
+        return members or same_name
 
     def _same_name(self, family: str, name: str) -> tuple[list[Definition], list[Definition]]:
         """Return all definitions of a name in a family of languages, and the members among them."""
         key = (family, name)
         if key not in self._candidates:
-            found = self.project.definitions(name)
-            self.project.load(d.path for d in found)
-            found = [d for d in found if self.project.family(d) == family]
-            self._candidates[key] = found, [d for d in found if self.is_member(d)]
+            definitions = self.project.definitions(name)
+            self.project.load(d.path for d in definitions)
+            definitions = [d for d in definitions if self.project.family(d) == family]
+            self._candidates[key] = definitions, [d for d in definitions if self.is_member(d)]
         return self._candidates[key]
 
     def is_near(self, definition: Definition, source: FileNames, bare: bool) -> bool:
@@ -254,19 +258,19 @@ class Binder:
         if owner is None:
             return UNKNOWN
         value = self.types.of_definition(owner)
-        found = self.types.member(value, place.name)
-        return found if found.state is State.DEFINED else UNKNOWN
+        member = self.types.member(value, place.name)
+        return member if member.state is State.DEFINED else UNKNOWN
 
-    def _by_use(self, source: FileNames, place: Occurrence, at: int, found: Meaning) -> Meaning:
+    def _by_use(self, source: FileNames, place: Occurrence, at: int, meaning: Meaning) -> Meaning:
         """Return the methods that a call means, the fields otherwise; sure in the innermost class."""
         called = place.use == Use.CALL
         if place.use in _TYPE_USES:
-            inner = [d for d in found.definitions if is_type(d)]
-            return found._replace(definitions=tuple(inner)) if inner else UNKNOWN
-        kept = [d for d in found.definitions if (d.kind in FUNCTIONS) == called]
-        types = any(map(is_type, found.definitions))  # `new Inner()` is a call, too
+            inner = [d for d in meaning.definitions if is_type(d)]
+            return meaning._replace(definitions=tuple(inner)) if inner else UNKNOWN
+        kept = [d for d in meaning.definitions if (d.kind in FUNCTIONS) == called]
+        types = any(map(is_type, meaning.definitions))  # `new Inner()` is a call, too
         if types or place.use not in (Use.CALL, Use.REFERENCE):
-            return found
+            return meaning
         if not kept:
             return UNKNOWN  # a name of a class around it
         owner = self.types.classes.owner(source, place.enclosing)
@@ -295,12 +299,12 @@ class Binder:
         if owner is None or not value.sure:
             return False
         home, scopes = self.project.source(owner.path), self.project.scopes(owner.path)
-        found = [owner] if value.kind is ValueKind.FUNCTION else []
+        functions = [owner] if value.kind is ValueKind.FUNCTION else []
         if value.kind is ValueKind.TYPE and home is not None:
-            found = home.children(owner.ordinal, "__init__")
-        if scopes is None or len(found) != 1:  # a decorator may make one, or a base have it
+            functions = home.children(owner.ordinal, "__init__")
+        if scopes is None or len(functions) != 1:  # a decorator may make one, or a base have it
             return False
-        return (place.name, False) in self.types.classes.parameters(scopes, found[0])
+        return (place.name, False) in self.types.classes.parameters(scopes, functions[0])
 
     def _field_of_literal(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
         """Return the field that a key of a literal of TypeScript is; None if no type is declared."""
@@ -309,8 +313,8 @@ class Binder:
         if kind is None:
             return None
         value = self.types.typed(kind, ExpressionPlace(source, place.enclosing, kind.at))
-        found = self.types.member(value, place.name)
-        return found if found.state is State.DEFINED else None
+        member = self.types.member(value, place.name)
+        return member if member.state is State.DEFINED else None
 
     def _key_as_value(self, source: FileNames, place: Occurrence, at: int) -> Meaning | None:
         """Return the field that a key of a Go composite literal is, or the value."""
@@ -318,13 +322,13 @@ class Binder:
         kind = scopes.literals.get(at) if scopes is not None else None
         if scopes is None or kind is None or kind == UNNAMED:
             return _UNNAMED if kind else None
-        found = self._struct(source, place, at, kind)
-        struct = next((d for d in found.definitions if d.kind == "struct"), None)
+        type_meaning = self._struct(source, place, at, kind)
+        struct = next((d for d in type_meaning.definitions if d.kind == "struct"), None)
         if struct is not None:
-            sure = found.sure and not scopes.partial and len(found.definitions) == 1
+            sure = type_meaning.sure and not scopes.partial and len(type_meaning.definitions) == 1
             fields = self._fields(struct, place.name)
             return defined(fields, sure) if fields else None
-        return self._bound_value(source, place, at, bool(found.definitions))
+        return self._bound_value(source, place, at, bool(type_meaning.definitions))
 
     def _bound_value(
         self, source: FileNames, place: Occurrence, at: int, known: bool
@@ -342,8 +346,8 @@ class Binder:
     def _struct(self, source: FileNames, place: Occurrence, at: int, kind: str) -> Meaning:
         """Return what the type of a Go literal means: `T`, or `package.T`."""
         package, _, name = kind.rpartition(".")
-        found = self.names.lookup(source, package or name, place.enclosing, at, not package)
-        return self.names.modules.below(found.module, name) if found.module else found
+        meaning = self.names.lookup(source, package or name, place.enclosing, at, not package)
+        return self.names.modules.below(meaning.module, name) if meaning.module else meaning
 
     def _imported(self, source: FileNames, place: Occurrence) -> Meaning:
         """Return the meaning of a name inside an import statement."""

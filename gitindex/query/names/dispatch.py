@@ -78,9 +78,9 @@ class Dispatch:
         owners = self._owners(others, home)
         known = proven and all(map(self._is_known, (home, *owners.values())))
         runs = target.kind in FUNCTIONS  # a field of another type with the same members is another
-        found = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
+        members = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
         above = self._classes.ancestors(home)[0]
-        return Kin(found, known, any(self._classes.bases(one)[1] for one in above))
+        return Kin(members, known, any(self._classes.bases(one)[1] for one in above))
 
     def _is_hiding(self, target: Definition) -> bool:
         source = self._project.source(target.path) if target.kind == "field" else None
@@ -99,15 +99,15 @@ class Dispatch:
         """Return the classes that share a subclass with one, and whether all bases are known."""
         key = _key(owner)
         if key not in self._shared:
-            found: set[_Key] = set()
+            sharing: set[_Key] = set()
             known = not self._ancestors(owner)[1]
             for below in self.descendants(owner):
                 if below.kind == "type":
                     continue  # an alias for one of two types: no value is of both
                 above, unknown = self._ancestors(below)
                 known = known and not unknown
-                found |= above if key in above else set()
-            self._shared[key] = found, known
+                sharing |= above if key in above else set()
+            self._shared[key] = sharing, known
         return self._shared[key]
 
     def _may_relate(self, target: Definition, other: Definition) -> bool:
@@ -141,24 +141,24 @@ class Dispatch:
     def _ancestors(self, definition: Definition) -> tuple[set[_Key], bool]:
         key = _key(definition)
         if key not in self._above:
-            found, unknown = self._classes.ancestors(definition)
-            self._above[key] = {_key(d) for d in found}, unknown
+            classes, unknown = self._classes.ancestors(definition)
+            self._above[key] = {_key(d) for d in classes}, unknown
         return self._above[key]
 
     def descendants(self, definition: Definition) -> list[Definition]:
         """Return all subclasses of a class, direct and indirect."""
         key = _key(definition)
         if key not in self._below:
-            found = [definition]
-            for one in found:  # grows during the loop
-                found += [child for child in self._children(one) if child not in found]
-                if len(found) > MAX_CANDIDATES:
+            classes = [definition]
+            for one in classes:  # grows during the loop
+                classes += [child for child in self._children(one) if child not in classes]
+                if len(classes) > MAX_CANDIDATES:
                     break
-            self._below[key] = found[1:]
+            self._below[key] = classes[1:]
         return self._below[key]
 
     def _children(self, definition: Definition) -> list[Definition]:
-        found = []
+        children = []
         for name in self.called(definition):
             by_path = self._project.places(name)
             inherits = {p: [o for o in by_path[p] if o.use == Use.INHERIT] for p in by_path}
@@ -167,8 +167,8 @@ class Dispatch:
             self._project.load_scopes(paths)
             for source in filter(None, map(self._project.source, paths)):
                 near = (source.symbol(place.enclosing) for place in inherits[source.path])
-                found += [d for d in near if d and definition in self._classes.bases(d)[0]]
-        return found
+                children += [d for d in near if d and definition in self._classes.bases(d)[0]]
+        return children
 
     def called(self, definition: Definition) -> list[str]:
         """Return the name of a class and its import aliases."""
@@ -184,8 +184,8 @@ class Dispatch:
         name, source = definition.name, self._project.source(definition.path)
         if source is None or source.language != "python":
             return self._project.importing_name(name)
-        found = self._project.places(name)
-        paths = [path for path in found if any(p.use == Use.IMPORT for p in found[path])]
+        by_path = self._project.places(name)
+        paths = [path for path in by_path if any(p.use == Use.IMPORT for p in by_path[path])]
         self._project.load(paths)
         return [one for one in map(self._project.source, paths) if one is not None]
 
@@ -211,9 +211,9 @@ def linked(project: Project, targets: Iterable[Definition]) -> Iterator[Definiti
 def naming_families(project: Project, targets: Iterable[Definition]) -> set[str]:
     """Return the languages that can name the targets; empty if any language can."""
     sources = [project.source(target.path) for target in targets]
-    found = {source.origin.family for source in sources if source is not None}
+    families = {source.origin.family for source in sources if source is not None}
     c = {"c"} if any(s and any(i.module == "C" for i in s.imports) for s in sources) else set()
-    return found | c if found.isdisjoint(_DATA) else set()
+    return families | c if families.isdisjoint(_DATA) else set()
 
 
 _Symbol = tuple[str, str]
@@ -222,14 +222,14 @@ _Symbol = tuple[str, str]
 
 def _by_symbol(project: Project, name: str) -> dict[_Symbol, list[Definition]]:
     """Return the definitions of a name that are one symbol with others, by symbol."""
-    found: dict[_Symbol, list[Definition]] = {}
+    by_symbol: dict[_Symbol, list[Definition]] = {}
     definitions = project.definitions(name)
     project.load(d.path for d in definitions)
     for definition in definitions:
         symbol = _symbol_of(project, definition)
         if symbol is not None:
-            found.setdefault(symbol, []).append(definition)
-    return found
+            by_symbol.setdefault(symbol, []).append(definition)
+    return by_symbol
 
 
 def _symbol_of(project: Project, definition: Definition) -> _Symbol | None:
@@ -291,7 +291,7 @@ def decorators(project: Project, definition: Definition) -> list[str]:
     if definition.start_line == definition.line:
         return []
     lines = project.span(definition.path, definition.start_line, definition.line - 1)
-    return [re.split(r"[.:]+", found[1])[-1] for found in _DECORATOR.finditer(lines)]
+    return [re.split(r"[.:]+", match[1])[-1] for match in _DECORATOR.finditer(lines)]
 
 
 def is_registered(project: Project, definition: Definition) -> bool:
@@ -315,8 +315,8 @@ def fixture_decorator(project: Project, definition: Definition) -> str:
     source = project.source(definition.path)
     if definition.kind not in FUNCTIONS or source is None or source.language != "python":
         return ""
-    found = _FIXTURE.search(project.span(definition.path, definition.start_line, definition.line))
-    return found.group() if found else ""
+    match = _FIXTURE.search(project.span(definition.path, definition.start_line, definition.line))
+    return match.group() if match else ""
 
 
 def is_fixture(project: Project, definition: Definition) -> bool:

@@ -99,20 +99,20 @@ class FileNames:
 
     @cached_property
     def _by_name(self) -> dict[str, list[Definition]]:
-        found: dict[str, list[Definition]] = {}
+        by_name: dict[str, list[Definition]] = {}
         for symbol in self.symbols:
-            found.setdefault(symbol.name, []).append(symbol)
-        return found
+            by_name.setdefault(symbol.name, []).append(symbol)
+        return by_name
 
     @cached_property
     def bindings(self) -> dict[str, list[tuple[Import, str]]]:
         """Imports by local name: the import, and the name in the imported module."""
-        found: dict[str, list[tuple[Import, str]]] = {}
+        bindings: dict[str, list[tuple[Import, str]]] = {}
         for imported in self.imports:
             for name, local in imported.names:
                 if local != "*":
-                    found.setdefault(local, []).append((imported, name))
-        return found
+                    bindings.setdefault(local, []).append((imported, name))
+        return bindings
 
     @cached_property
     def stars(self) -> list[Import]:
@@ -196,9 +196,9 @@ NOT_BOUND = Meaning(State.UNBOUND)
 UNKNOWN = Meaning(State.UNKNOWN)
 
 
-def defined(found: Iterable[Definition], sure: bool = False) -> Meaning:
+def defined(definitions: Iterable[Definition], sure: bool = False) -> Meaning:
     """Return a meaning for definitions."""
-    return Meaning(State.DEFINED, tuple(found), sure=sure)
+    return Meaning(State.DEFINED, tuple(definitions), sure=sure)
 
 
 def module(paths: tuple[str, ...], name: str = "", home: str = "") -> Meaning:
@@ -267,24 +267,24 @@ def instance_of(definition: Definition | None) -> Value:
 
 def one_of(values: Iterable[Value]) -> Value:
     """Return a value that is one of several; NOT_KNOWN if nothing is known of one of them."""
-    found = list(dict.fromkeys(one for value in values for one in value.each()))
-    ours = [value for value in found if value.kind is not ValueKind.OUTSIDE]
-    if len(found) == 1 or not ours:
-        return found[0]
+    alternatives = list(dict.fromkeys(one for value in values for one in value.each()))
+    ours = [value for value in alternatives if value.kind is not ValueKind.OUTSIDE]
+    if len(alternatives) == 1 or not ours:
+        return alternatives[0]
     others = list(filter(None, (value.definition for value in ours)))
     if len(others) < len(ours) or len({value.kind for value in ours}) > 1:
         return NOT_KNOWN
-    sure = all(value.sure for value in found)
+    sure = all(value.sure for value in alternatives)
     return ours[0]._replace(sure=sure, others=tuple(others[1:]))
 
 
-def of_space(found: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
+def of_space(definitions: tuple[Definition, ...], place: ExpressionPlace) -> list[Definition]:
     """Return the definitions that can be at the place, if a type and a value share a name."""
-    if place.source.language not in ECMA or len(found) == 1:
-        return list(found)
+    if place.source.language not in ECMA or len(definitions) == 1:
+        return list(definitions)
     if place.of_type:
-        return [d for d in found if is_type(d) or d.kind in SPACES] or list(found)
-    return [d for d in found if d.kind not in ("interface", "type")] or list(found)
+        return [d for d in definitions if is_type(d) or d.kind in SPACES] or list(definitions)
+    return [d for d in definitions if d.kind not in ("interface", "type")] or list(definitions)
 
 
 _RANK = {tier: rank for rank, tier in enumerate(Tier)}

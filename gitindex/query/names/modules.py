@@ -197,9 +197,9 @@ class Modules:
         self, source: FileNames, name: str, chain: Sequence[Part], seen: frozenset[str]
     ) -> Meaning:
         """Return what `exports.name = a.b` gives: what the chain leads to, else the line itself."""
-        found = self._chain(source, chain, seen)
-        own = top_symbols(source, name) if found.state in (State.UNKNOWN, State.OUTSIDE) else []
-        return defined(own, sure=found.state is State.OUTSIDE) if own else found
+        meaning = self._chain(source, chain, seen)
+        own = top_symbols(source, name) if meaning.state in (State.UNKNOWN, State.OUTSIDE) else []
+        return defined(own, sure=meaning.state is State.OUTSIDE) if own else meaning
 
     def _local_of(self, source: FileNames, name: str) -> tuple[str, tuple[Part, ...]]:
         """Return the local name of an export of ECMAScript, or the chain that it stands for."""
@@ -213,35 +213,35 @@ class Modules:
 
     def _own(self, source: FileNames, name: str) -> list[Definition]:
         """Return what a module defines under a name; in ECMAScript what it exports comes first."""
-        found = top_symbols(source, name)
+        symbols = top_symbols(source, name)
         if source.language not in ECMA:
-            return found
-        found = [symbol for symbol in found if symbol.exported] or found
-        return found or self._of_whole(source, name)
+            return symbols
+        symbols = [symbol for symbol in symbols if symbol.exported] or symbols
+        return symbols or self._of_whole(source, name)
 
     def _passed_on(self, source: FileNames, name: str, seen: frozenset[str]) -> list[Meaning]:
         """Return what a module imports under a name, and that more may take its place."""
         bound = source.bindings.get(name, ())
-        found = [self.imported(source, item, there, seen) for item, there in bound]
+        meanings = [self.imported(source, item, there, seen) for item, there in bound]
         if source.language in ECMA and EXPORTED_MORE in self._exports_of(source):
-            found.append(UNKNOWN)
-        return found
+            meanings.append(UNKNOWN)
+        return meanings
 
     def _of_whole(self, source: FileNames, name: str) -> list[Definition]:
         """Return a member of the object or class that a CommonJS module exports as a whole."""
         local = _plain_name(self._exports_of(source).get(EXPORTED_WHOLE, ()))
         owners = top_symbols(source, local) if local else []
-        found = [found for owner in owners for found in source.children(owner.ordinal, name)]
-        return found or [s for s in source.named(name) if s.qualified == f"{local}.{name}"]
+        members = [d for owner in owners for d in source.children(owner.ordinal, name)]
+        return members or [s for s in source.named(name) if s.qualified == f"{local}.{name}"]
 
     def _chain(self, source: FileNames, parts: Sequence[Part], seen: frozenset[str]) -> Meaning:
         """Return the meaning of a re-exported `require('./a')` or `require('./a').b`."""
         if not parts[0].load or any(part.called for part in parts[1:]):
             return UNKNOWN
-        found = self.loaded(source, parts[0].load, seen)
+        meaning = self.loaded(source, parts[0].load, seen)
         for part in parts[1:]:
-            found = self.below(found.module, part.name, seen) if found.module else UNKNOWN
-        return found
+            meaning = self.below(meaning.module, part.name, seen) if meaning.module else UNKNOWN
+        return meaning
 
     def loaded(self, source: FileNames, name: str, seen: frozenset[str] = frozenset()) -> Meaning:
         """Return the module that `require('…')` or `import('…')` loads."""
@@ -250,10 +250,10 @@ class Modules:
     def _module(self, paths: tuple[str, ...], seen: frozenset[str]) -> Meaning:
         """Return a JavaScript module, with its CommonJS export as a whole if it has one."""
         whole = self.exported(paths, EXPORTED_WHOLE, seen)
-        found = module(paths)
+        itself = module(paths)
         if whole.module is not None:  # `module.exports = require('./a')`
-            found = whole
-        return found._replace(definitions=whole.definitions)
+            itself = whole
+        return itself._replace(definitions=whole.definitions)
 
     def _import(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         if source.language == "python":
@@ -262,9 +262,9 @@ class Modules:
             return self.packages.imported(source, item.module, name)
         if source.language == "rust":
             path = item.module.split("::")
-            found = self._rust_path(source, [*path, name], seen)
-            itself = found.state is State.UNKNOWN and path[-1] == name  # `extern crate name`
-            return self._rust_path(source, path, seen) if itself else found
+            meaning = self._rust_path(source, [*path, name], seen)
+            itself = meaning.state is State.UNKNOWN and path[-1] == name  # `extern crate name`
+            return self._rust_path(source, path, seen) if itself else meaning
         return self._from_files(source, item, name, seen)
 
     def _from_files(
@@ -278,37 +278,37 @@ class Modules:
             return self._module(paths, seen) if name == "*" else self.exported(paths, name, seen)
         paths = self.project.resolve(source, item._replace(names=((name, name),)))
         if source.language == "go":
-            found = module(paths, item.module, source.path)
-            return found if paths else self._outside(source, item)
-        found = self.exported(paths, name, seen) if paths else OUTSIDE
-        if found.state is State.DEFINED or not paths:
-            return found
+            meaning = module(paths, item.module, source.path)
+            return meaning if paths else self._outside(source, item)
+        meaning = self.exported(paths, name, seen) if paths else OUTSIDE
+        if meaning.state is State.DEFINED or not paths:
+            return meaning
         return module(paths, item.module, source.path)
 
     def _rust_path(self, source: FileNames, path: list[str], seen: frozenset[str]) -> Meaning:
         """Return what a path of Rust leads to: modules that are files, and what is in one."""
-        found, own = self.rust_start(source, path[0]), top_symbols(source, path[0])
-        if found.state is State.UNKNOWN:
-            found = defined(own) if own else OUTSIDE
+        meaning, own = self.rust_start(source, path[0]), top_symbols(source, path[0])
+        if meaning.state is State.UNKNOWN:
+            meaning = defined(own) if own else OUTSIDE
         for part in path[1:]:
-            found = self._rust_part(source, found, part, seen)
-        return found
+            meaning = self._rust_part(source, meaning, part, seen)
+        return meaning
 
     def _rust_part(
-        self, source: FileNames, found: Meaning, part: str, seen: frozenset[str]
+        self, source: FileNames, outer: Meaning, part: str, seen: frozenset[str]
     ) -> Meaning:
         """Return what a name means in a module of Rust, a type or an inline module."""
-        if found.module is None:
-            inner = (_inside(self.project, d, part) for d in found.definitions)
+        if outer.module is None:
+            inner = (_inside(self.project, d, part) for d in outer.definitions)
             return (
                 next((defined(one) for one in inner if one), UNKNOWN)
-                if found.definitions
-                else found
+                if outer.definitions
+                else outer
             )
-        own = top_symbols(source, part) if source.path in found.module.paths else []
+        own = top_symbols(source, part) if source.path in outer.module.paths else []
         if own and (own[0].kind not in SPACES or own[0].end_line > own[0].line):
             return defined(own)  # a module that is a file has one line here
-        return self.below(found.module, part, seen)
+        return self.below(outer.module, part, seen)
 
     def rust_start(self, source: FileNames, name: str) -> Meaning:
         """Return the module that a path of Rust starts at: of this file, or the root of a crate."""
@@ -321,17 +321,17 @@ class Modules:
         name = path.rpartition("::")[2]
         files = self.project.resolve(source, Import(path, (), 0, 0))
         own = tuple(f for f in files if f"/{f}".endswith((f"/{name}.rs", f"/{name}/mod.rs")))
-        found = own if "::" in path and name != "super" else files
-        return module(found, path, source.path) if found else UNKNOWN
+        paths = own if "::" in path and name != "super" else files
+        return module(paths, path, source.path) if paths else UNKNOWN
 
     def _python(self, source: FileNames, item: Import, name: str, seen: frozenset[str]) -> Meaning:
         bare = item._replace(names=())
         if name == item.module and not item.level and self._is_plain(source, item):
             return self._python_module(source, item)
         paths = self.project.resolve(source, bare)[:1]
-        found = self.exported(paths, name, seen) if source.path not in paths else UNKNOWN
-        if found.state in (State.DEFINED, State.MODULE):
-            return found
+        meaning = self.exported(paths, name, seen) if source.path not in paths else UNKNOWN
+        if meaning.state in (State.DEFINED, State.MODULE):
+            return meaning
         below = self.project.resolve(source, item._replace(names=((name, name),)))
         inner = [path for path in below if path not in paths]
         if inner:
@@ -388,10 +388,10 @@ def _plain_name(chain: Sequence[Part]) -> str:
 
 def joined(imported: list[Meaning], own: list[Definition], hidden: Meaning | None) -> Meaning:
     """Return what a module binds to a name by its imports, its own definitions, and maybe a star."""
-    found = [*imported, *([hidden._replace(sure=False)] if hidden else [])]
-    known = [meaning for meaning in found if meaning.state is not State.UNKNOWN]
+    meanings = [*imported, *([hidden._replace(sure=False)] if hidden else [])]
+    known = [meaning for meaning in meanings if meaning.state is not State.UNKNOWN]
     others = [d for meaning in known for d in meaning.definitions]
-    sure = len(known) == len(found) and all(meaning.sure for meaning in known)
+    sure = len(known) == len(meanings) and all(meaning.sure for meaning in known)
     if own or (others and len(known) > 1):
         return defined(dict.fromkeys([*own, *others]), sure)
     return known[0]._replace(sure=sure) if known else UNKNOWN
@@ -399,14 +399,14 @@ def joined(imported: list[Meaning], own: list[Definition], hidden: Meaning | Non
 
 def top_symbols(source: FileNames, name: str) -> list[Definition]:
     """Return symbols at module level, no members; an enclosing namespace is ignored."""
-    found = source.children(-1, name)
+    symbols = source.children(-1, name)
     if source.language in MODELLED:
         own = (name, f"exports.{name}")
-        return [s for s in found if s.qualified.removeprefix("module.") in own]
+        return [s for s in symbols if s.qualified.removeprefix("module.") in own]
     if source.language == "rust":  # what an `impl` has is no item of a module
         return [s for s in source.named(name) if _is_item(source, s)]
-    if found:
-        return found
+    if symbols:
+        return symbols
     return [s for s in source.named(name) if _is_grouped(source, s)]
 
 
@@ -441,17 +441,19 @@ class Packages:
         near = [d for d in self._near(name) if f".{name}".endswith(f".{d.qualified}")]
         self._project.load(d.path for d in near)
         family = source.origin.family
-        found = [d for d in near if self._project.family(d) == family and self.full_name(d) == name]
-        return [d for d in found if d.kind != "package"]
+        definitions = [
+            d for d in near if self._project.family(d) == family and self.full_name(d) == name
+        ]
+        return [d for d in definitions if d.kind != "package"]
 
-    def _meaning(self, source: FileNames, found: list[Definition]) -> Meaning:
+    def _meaning(self, source: FileNames, definitions: list[Definition]) -> Meaning:
         """Return what is sure if only one file has it; in Java the nearest of several variants."""
-        paths = {d.path for d in found}
+        paths = {d.path for d in definitions}
         if len(paths) > 1 and source.language == "java":
             shared = {p: len(os.path.commonpath([p, source.path])) for p in paths}
             best = max(shared.values())
-            found = [d for d in found if shared[d.path] == best]
-        return defined(found, len(paths) == 1)
+            definitions = [d for d in definitions if shared[d.path] == best]
+        return defined(definitions, len(paths) == 1)
 
     def around(self, source: FileNames, name: str, package: str) -> Meaning:
         """Return what a name means in a package, or in one around it that it sees."""
@@ -466,9 +468,9 @@ class Packages:
         full = dotted(module_name).replace(".Companion", "")  # whose members have no name of it
         if name not in (full.rpartition(".")[2], module_name):
             full = f"{full}.{name}"
-        found = self.find(source, full) or self.find(source, f"{full}.{name}")
-        if found:
-            return self._meaning(source, found)
+        definitions = self.find(source, full) or self.find(source, f"{full}.{name}")
+        if definitions:
+            return self._meaning(source, definitions)
         if self.is_package(full):
             return module((), full, source.path)
         holders = [d for end in _ends(full) for d in self.find(source, end)]
@@ -477,9 +479,9 @@ class Packages:
 
     def member(self, source: FileNames, full: str) -> Meaning:
         """Return what has a full name: definitions, or a package."""
-        found = self.find(source, full)
-        if found:
-            return self._meaning(source, found)
+        definitions = self.find(source, full)
+        if definitions:
+            return self._meaning(source, definitions)
         return module((), full, source.path) if self.is_package(full) else UNKNOWN
 
     def starred(self, source: FileNames, name: str) -> Meaning:
@@ -492,13 +494,13 @@ class Packages:
         shared = self._global_usings() if source.language == "csharp" else []
         return {dotted(star.module) for star in source.stars} | set(shared)
 
-    def visible(self, source: FileNames, found: list[Definition]) -> list[Definition]:
+    def visible(self, source: FileNames, definitions: list[Definition]) -> list[Definition]:
         """Return those of some definitions whose package a file is of, or imports."""
         package = self.of(source.path)
         spaces = {package, *(_ends(package) if source.language in _NESTING else ())}
         spaces |= self._starred_spaces(source) | {dotted(i.module) for i in source.imports}
-        self._project.load(d.path for d in found)
-        near = [d for d in found if self._project.family(d) == source.origin.family]
+        self._project.load(d.path for d in definitions)
+        near = [d for d in definitions if self._project.family(d) == source.origin.family]
         homes = ((d, self.full_name(d)) for d in near)
         return [d for d, full in homes if full in spaces or not spaces.isdisjoint(_ends(full))]
 
@@ -543,8 +545,8 @@ class Packages:
                 for item in source.stars
                 if self._project.span(source.path, item.line, item.line).startswith("global ")
             ]
-        found: list[str] = notes["global_usings"]
-        return found
+        spaces: list[str] = notes["global_usings"]
+        return spaces
 
 
 def dotted(name: str) -> str:
@@ -569,12 +571,12 @@ class Includes:
     def reach(self, path: str, header: str) -> bool:
         """Return whether a C file includes another one, directly or indirectly."""
         if header not in self._includers:
-            found, todo = {header}, [header]
+            includers, todo = {header}, [header]
             while todo:
-                new = self._including(todo.pop()) - found
-                found |= new
+                new = self._including(todo.pop()) - includers
+                includers |= new
                 todo += new
-            self._includers[header] = found - {header}
+            self._includers[header] = includers - {header}
         return path in self._includers[header]
 
     def _including(self, header: str) -> set[str]:
@@ -586,7 +588,7 @@ class Includes:
         known: dict[str, dict[str, set[str]]] = tree.table("including")
         name = header.rpartition("/")[2]
         if name not in known:
-            found: dict[str, set[str]] = {}
+            includers: dict[str, set[str]] = {}
             for module, paths in self._lines().get(name, {}).items():
                 find = tree.resolver.include_finder(module)
                 resolved: dict[str, set[str]] = {}  # by folder
@@ -596,9 +598,9 @@ class Includes:
                     if key not in resolved:
                         there = find(folder)
                         other = there if there != path else None
-                        resolved[key] = found.setdefault(other, set()) if other else set()
+                        resolved[key] = includers.setdefault(other, set()) if other else set()
                     resolved[key].add(path)
-            known[name] = found
+            known[name] = includers
         return known[name].get(header, set())
 
     def _lines(self) -> dict[str, dict[str, list[str]]]:

@@ -60,11 +60,11 @@ def find_target(binder: Binder, text: str) -> ReferenceTarget:
     if not parts or len(text) > MAX_NAME:
         what = f"not a name: {safe_text(text[:80])}" if text.strip() else "give a name"
         raise GitIndexError(what, "give NAME, FILE#NAME or FILE:LINE:COL", Exit.USAGE)
-    found = _of_file(binder, path, parts) if path else _named(binder, parts)
+    definitions = _of_file(binder, path, parts) if path else _named(binder, parts)
     bare = not path and qualified == parts[-1] and NAME.fullmatch(qualified)
-    if not found and not bare:
+    if not definitions and not bare:
         raise _no_symbol(binder, text, parts[-1])
-    return ReferenceTarget(found[0].name if found else qualified, tuple(found))
+    return ReferenceTarget(definitions[0].name if definitions else qualified, tuple(definitions))
 
 
 def _at_place(binder: Binder, path: str, line: int, column: str | None) -> ReferenceTarget:
@@ -83,16 +83,18 @@ def _at_place(binder: Binder, path: str, line: int, column: str | None) -> Refer
 
 def _named(binder: Binder, parts: list[str]) -> list[Definition]:
     """Return the definitions whose full name ends in the parts, the likeliest first."""
-    found = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
-    return sorted(found, key=rank)
+    definitions = [d for d in binder.project.definitions(parts[-1]) if _fits(d, parts)]
+    return sorted(definitions, key=rank)
 
 
 def _of_file(binder: Binder, path: str, parts: list[str]) -> list[Definition]:
     """Return the definitions that PATH#NAME means; PATH#NAME~2 is the second of that name."""
     last, _, number = parts[-1].partition("~")
     parts = [*parts[:-1], last]
-    found = [d for d in binder.project.definitions(last) if d.path == path and _fits(d, parts)]
-    same = [d for d in found if _SEPARATORS.split(d.qualified) == parts] or found
+    definitions = [
+        d for d in binder.project.definitions(last) if d.path == path and _fits(d, parts)
+    ]
+    same = [d for d in definitions if _SEPARATORS.split(d.qualified) == parts] or definitions
     at = int(number) if number.isdigit() else 1
     return same[at - 1 : at]
 
@@ -174,14 +176,14 @@ def _meant(binder: Binder, source: FileNames, place: Occurrence) -> ReferenceTar
         declared = tuple(declarations(binder, source, place, meaning))
         proven = meaning.sure and source.language in MODELLED
         return ReferenceTarget(place.name, (), tuple(same), source.path, proven, declared)
-    found = meaning.definitions
-    if found:
-        return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
+    definitions = meaning.definitions
+    if definitions:
+        return ReferenceTarget(place.name, tuple(sorted(definitions, key=rank)))
     fields = tuple(_fields(binder, source, place))
     if fields:
         return ReferenceTarget(place.name, (), declared=fields)
-    found = tuple(binder.candidates(source, meaning, place.name))
-    return ReferenceTarget(place.name, tuple(sorted(found, key=rank)))
+    definitions = tuple(binder.candidates(source, meaning, place.name))
+    return ReferenceTarget(place.name, tuple(sorted(definitions, key=rank)))
 
 
 def declarations(

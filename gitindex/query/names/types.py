@@ -77,8 +77,8 @@ class Classes:
     @cached_property
     def _guessed(self) -> set[tuple[str, int]]:
         """Classes with a base that could not be resolved."""
-        found: set[tuple[str, int]] = self._project.tree.notes.setdefault("guessed", set())
-        return found
+        guessed: set[tuple[str, int]] = self._project.tree.notes.setdefault("guessed", set())
+        return guessed
 
     def owner(self, source: FileNames, scope: int) -> Definition | None:
         """Return the class whose code contains a place."""
@@ -95,9 +95,9 @@ class Classes:
         """Return the class that a class around a place inherits: it hides those of the package."""
         symbol = source.symbol(scope)
         while symbol is not None:
-            found = self.members(symbol, name, True)[0] if is_type(symbol) else []
-            if any(map(is_type, found)):
-                return next(filter(is_type, found))
+            members = self.members(symbol, name, True)[0] if is_type(symbol) else []
+            if any(map(is_type, members)):
+                return next(filter(is_type, members))
             symbol = source.symbol(symbol.parent)
         return None
 
@@ -111,11 +111,11 @@ class Classes:
 
     def ancestors(self, definition: Definition) -> tuple[list[Definition], bool]:
         """Return a class with all its ancestors, and whether some base could not be resolved."""
-        found, unknown = [definition], False
-        for one in found:  # grows during the loop
-            found += [base for base in self.bases(one)[0] if base not in found]
+        classes, unknown = [definition], False
+        for one in classes:  # grows during the loop
+            classes += [base for base in self.bases(one)[0] if base not in classes]
             unknown = unknown or (one.path, one.ordinal) in self._guessed
-        return found, unknown
+        return classes, unknown
 
     def class_of(self, member: Definition) -> Definition | None:
         """Return the class that a member belongs to; None if it is not a member."""
@@ -179,9 +179,9 @@ class Classes:
             if (at.path, at.ordinal) in seen:
                 continue
             seen.add((at.path, at.ordinal))
-            found = self._own(at, name) or self._of_alias(at, name, depth)
-            if found:
-                return found, is_open
+            members = self._own(at, name) or self._of_alias(at, name, depth)
+            if members:
+                return members, is_open
             more, opened = self.bases(at)
             is_open = is_open or opened
             todo = [*more, *todo]
@@ -208,9 +208,9 @@ class Classes:
         source = self._project.source(definition.path)
         if source is None:
             return []
-        found = source.children(definition.ordinal, name)
-        if found or source.language in STRICT:
-            return found
+        members = source.children(definition.ordinal, name)
+        if members or source.language in STRICT:
+            return members
         qualified = f"{definition.qualified}.{name}"
         near = [d for d in self._project.definitions(name) if d.qualified == qualified]
         if source.language == "ruby":  # any file may reopen a module
@@ -228,16 +228,16 @@ class Classes:
         if source is None:
             return [], True
         place = self.beside(source, definition, definition.parent, 1)
-        found, is_open = [], False
+        bases, is_open = [], False
         for chain in self._written_bases(source, definition):
             value = self._named_type(chain, place)
             if value.definition is not None and value.definition != definition:
-                found.append(value.definition)
+                bases.append(value.definition)
             elif not chain or chain[-1].name not in _ROOTS:
                 is_open = True
                 if value.kind is not ValueKind.OUTSIDE:
                     self._guessed.add((definition.path, definition.ordinal))
-        return found, is_open
+        return bases, is_open
 
     def _written_bases(
         self, source: FileNames, definition: Definition
@@ -315,9 +315,9 @@ class Types:
 
     def _class_member(self, owner: Definition, name: str, above: bool) -> Meaning:
         """Return a member of a class; OUTSIDE for an attribute that its code assigns."""
-        found, is_open = self.classes.members(owner, name, above)
-        if found:
-            return defined(found)
+        members, is_open = self.classes.members(owner, name, above)
+        if members:
+            return defined(members)
         closed = not is_open and owner.kind != "object"  # which may also have a type
         return OUTSIDE if closed and self.assignments(owner, name) else UNKNOWN
 
@@ -330,12 +330,12 @@ class Types:
         first = self.project.offset(source.path, definition.start_line, 0)
         last = self.project.offset(source.path, definition.end_line + 1, 0)
         return [
-            (found.bound, ExpressionPlace(source, definition.ordinal, found.offset))
-            for found in scopes.assigned.get(name, ())
-            if first <= found.offset < last
+            (one.bound, ExpressionPlace(source, definition.ordinal, one.offset))
+            for one in scopes.assigned.get(name, ())
+            if first <= one.offset < last
             and (
-                found.object in ("self", "this", "cls")
-                or (definition.kind == "object" and found.object == definition.name)
+                one.object in ("self", "this", "cls")
+                or (definition.kind == "object" and one.object == definition.name)
             )
         ]
 
@@ -397,22 +397,28 @@ class Types:
         if name == "Union":
             return self.typed(kind._replace(form=UNION, parts=()), place, pick)
         if name in ("Type", "type") and pick == WHOLE:
-            found = self.typed(given[0], place)
-            return found._replace(kind=ValueKind.TYPE) if found.definition else NOT_KNOWN
+            value = self.typed(given[0], place)
+            return value._replace(kind=ValueKind.TYPE) if value.definition else NOT_KNOWN
         if name in ("tuple", "Tuple") and 0 <= pick < len(given):
             return self.typed(given[pick], place)
         return self.typed(given[0], place) if pick == EACH and name in OF_EACH else None
 
-    def _is_only(self, found: Definition | None, parts: Sequence[Part], source: FileNames) -> bool:
+    def _is_only(
+        self, definition: Definition | None, parts: Sequence[Part], source: FileNames
+    ) -> bool:
         """Return whether nothing else in the tree can be the type of this name, nor implement it."""
-        if found is None or found.kind not in _CONCRETE or found.name != parts[-1].name:
+        if (
+            definition is None
+            or definition.kind not in _CONCRETE
+            or definition.name != parts[-1].name
+        ):
             return False
-        if any(there != found.name for _, there in source.bindings.get(parts[0].name, ())):
+        if any(there != definition.name for _, there in source.bindings.get(parts[0].name, ())):
             return False
-        if source.origin.family == "c" and self.classes.members(found, "operator->", False)[0]:
+        if source.origin.family == "c" and self.classes.members(definition, "operator->", False)[0]:
             return False
-        same = (d for d in self.project.definitions(found.name) if is_type(d))
-        return [d for d in same if self.project.family(d) == source.origin.family] == [found]
+        same = (d for d in self.project.definitions(definition.name) if is_type(d))
+        return [d for d in same if self.project.family(d) == source.origin.family] == [definition]
 
     def expression(self, text: str, place: ExpressionPlace) -> Value:
         """Return the value of an expression that is a chain."""
@@ -459,12 +465,12 @@ class Types:
 
     def _start(self, name: str, place: ExpressionPlace) -> Meaning:
         """Return what the first name of a chain means: also an inherited field, a crate of Rust."""
-        found = self._look(name, place)
-        if found.state is State.UNKNOWN and place.source.language in IMPLICIT:
+        meaning = self._look(name, place)
+        if meaning.state is State.UNKNOWN and place.source.language in IMPLICIT:
             owner = self.classes.owner(place.source, place.scope)
-            return self.member(instance_of(owner), name, place.depth) if owner else found
-        if place.source.language != "rust" or found.state is not State.UNKNOWN:
-            return found
+            return self.member(instance_of(owner), name, place.depth) if owner else meaning
+        if place.source.language != "rust" or meaning.state is not State.UNKNOWN:
+            return meaning
         inline = name == "super" and any(s.kind in SPACES for s in _around(place))
         return self.names.modules.rust_start(place.source, "self" if inline else name)
 
@@ -511,12 +517,12 @@ class Types:
 
     def _of_definitions(self, meaning: Meaning, place: ExpressionPlace, holder: Value) -> Value:
         """Return the value of what a name, or a member of a holder, is defined as."""
-        found = of_space(meaning.definitions, place)
-        values = [self.of_definition(d, place.depth + 1) for d in found[:MAX_TYPES]]
+        definitions = of_space(meaning.definitions, place)
+        values = [self.of_definition(d, place.depth + 1) for d in definitions[:MAX_TYPES]]
         if holder.others:
-            return one_of(values) if len(found) <= MAX_TYPES else NOT_KNOWN
+            return one_of(values) if len(definitions) <= MAX_TYPES else NOT_KNOWN
         value = next((v for v in values if v.kind is not ValueKind.UNKNOWN), NOT_KNOWN)
-        sure = value.sure and (meaning.sure or holder.sure) and len(found) == 1
+        sure = value.sure and (meaning.sure or holder.sure) and len(definitions) == 1
         return value._replace(sure=sure)
 
     def _local(self, bound: Bound, meaning: Meaning, place: ExpressionPlace, name: str) -> Value:
@@ -529,15 +535,15 @@ class Types:
                     return Value(ValueKind.TYPE, owner)
                 return instance_of(owner)
             place = place._replace(scope=within.ordinal)
-        found = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
-        return found._replace(sure=found.sure and source.language in NOMINAL)
+        value = self._bound(bound, place._replace(at=meaning.at).deeper(), name)
+        return value._replace(sure=value.sure and source.language in NOMINAL)
 
     def _look(self, name: str, place: ExpressionPlace) -> Meaning:
-        found = self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
-        if place.source.language == "java" and all(d.parent < 0 for d in found.definitions):
+        meaning = self.names.lookup(place.source, name, place.scope, place.at, place.of_type)
+        if place.source.language == "java" and all(d.parent < 0 for d in meaning.definitions):
             inherited = self.classes.inherited_type(place.source, name, place.scope)
-            return defined([inherited], True) if inherited is not None else found
-        return found
+            return defined([inherited], True) if inherited is not None else meaning
+        return meaning
 
     def _bound(self, bound: Bound, place: ExpressionPlace, name: str) -> Value:
         key = (place.source.path, place.scope, name)
@@ -566,9 +572,9 @@ class Types:
         """Return what a function passes to a callback: by its declared type, or each element."""
         *front, last = parts
         if front and not which and last.name in PASSING_EACH:
-            found = self._part(front, place)
-            if found.kind is not ValueKind.UNKNOWN:
-                return found
+            value = self._part(front, place)
+            if value.kind is not ValueKind.UNKNOWN:
+                return value
         number, at = divmod(which, MOST_GIVEN)
         for one in self._functions(self.chain(parts, place)):
             home, scopes = self.project.source(one.path), self.project.scopes(one.path)
@@ -597,10 +603,10 @@ class Types:
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
         if value.kind is ValueKind.FUNCTION:
-            found = one_of(self._result(one, place.depth) for one in value.each())
+            result = one_of(self._result(one, place.depth) for one in value.each())
             source = self.project.source(value.definition.path) if value.definition else None
             nominal = source is not None and source.language in NOMINAL
-            return found._replace(sure=value.sure and found.sure and nominal)
+            return result._replace(sure=value.sure and result.sure and nominal)
         return NOT_KNOWN if value.kind is not ValueKind.SUPER else value
 
     def _result(self, value: Value, depth: int, pick: int = WHOLE) -> Value:
@@ -619,11 +625,11 @@ class Types:
         meaning = (
             self.member(value, last.name, place.depth) if front else self._look(last.name, place)
         )
-        found = self._part_of(meaning, last.called, place, pick)
-        if found.kind is ValueKind.UNKNOWN and not last.called:
+        item = self._part_of(meaning, last.called, place, pick)
+        if item.kind is ValueKind.UNKNOWN and not last.called:
             return self._attribute(value, last.name, place.depth, pick=pick) or NOT_KNOWN
         sure = (value if front else meaning).sure and len(meaning.definitions) < 2
-        return found._replace(sure=found.sure and sure)
+        return item._replace(sure=item.sure and sure)
 
     def _part_of(self, meaning: Meaning, called: bool, place: ExpressionPlace, pick: int) -> Value:
         """Return an element or item of what a name means, or of the result of its call."""
@@ -706,7 +712,7 @@ def _around(place: ExpressionPlace) -> Iterator[Definition]:
 
 def _one_of(meanings: list[Meaning]) -> Meaning:
     """Return the meaning of a member of a value that has one of several types."""
-    found = dict.fromkeys(d for meaning in meanings for d in meaning.definitions)
-    if found:
-        return defined(found)
+    definitions = dict.fromkeys(d for meaning in meanings for d in meaning.definitions)
+    if definitions:
+        return defined(definitions)
     return OUTSIDE if all(m.state is State.OUTSIDE for m in meanings) else UNKNOWN
