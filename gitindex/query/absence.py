@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import counted, path_fields, safe_text, utf16_length
+from gitindex.base.pattern import compile_later
 from gitindex.base.vocabulary import (
     Assumption,
     FactsStatus,
@@ -46,6 +47,7 @@ from gitindex.query.names.texts import (
 from gitindex.view.tree import TreeView
 
 MAX_LINE = 200
+_START = compile_later(rb"[ \t\r\f\v]*([^\n]{0,%d})" % (4 * MAX_LINE))  # UTF-8 takes at most four
 SUMMED = tuple(OccurrenceClass)
 """The classes whose counts add up to the total."""
 
@@ -481,6 +483,5 @@ def _count(view: TreeView) -> dict[str, int]:
 
 def text_line(project: Project, path: str, line: int) -> str:
     """Return the start of a line of a file."""
-    start = project.offset(path, line, 0)
-    text = project.text(path)[start : start + 4 * MAX_LINE].partition(b"\n")[0]
-    return text.decode("utf-8", "replace").strip()[:MAX_LINE]
+    found = _START.match(project.text(path), project.offset(path, line, 0))
+    return found.group(1).decode("utf-8", "replace")[:MAX_LINE].strip() if found else ""

@@ -44,6 +44,7 @@ TESTS = {
     "gitindex.query.absence": [
         "tests/repo/query/names/test_certificates.py",
         "tests/repo/query/names/test_references.py",
+        "tests/repo/query/names/test_references_semantic.py",
     ],
     "gitindex.query.references": [
         "tests/repo/query/names/test_references.py",

@@ -55,6 +55,8 @@ _LEFT_OUT = (
 _WORD = compile_later(rb"\w+")
 _NAME = compile_later(rb"[\w$@#!?\x80-\xff]+")
 """A name of code: longer than what git takes as a word."""
+_VERBATIM = {"csharp": b"@", "rust": b"r#"}
+"""What may stand before a name so that it is no keyword; it is no part of the name."""
 _NOT_GREPPED = (SkipReason.SYMLINK, SkipReason.SUBMODULE)
 
 
@@ -360,6 +362,8 @@ class Texts:
         scopes = self._project.scopes(file.path) if file.language in MODELLED else None
         if place.kind == "token" or (scopes is not None and start in scopes.labels):
             return ELSEWHERE
+        if data[place.start : start] == _VERBATIM.get(file.language):
+            return NOT_PARSED
         longer = (place.start, place.end) != (start, start + self._size)
         # what `attr_reader` reads
         if file.language == "ruby" and data[place.start : start] == b"@":

@@ -897,3 +897,23 @@ def test_a_definition_says_where_its_name_ends(repo: Repo) -> None:
     [defined] = ask(repo, "größe")["definitions"]
     assert (defined["line"], defined["column"], defined["endColumn"]) == (1, 11, 18)
     assert (defined["columnUtf16"], defined["endColumnUtf16"]) == (10, 15)
+
+
+def test_a_word_in_a_comment_of_any_grammar_is_prose(repo: Repo) -> None:
+    repo.index_files({"a.rs": "fn alone() {}\n// alone in a comment\n"})
+    answer = ask(repo, "alone")
+    assert (answer["possible"], answer["mentions"]) == ([], {"comments": 1})
+    assert answer["complete"]
+
+
+def test_an_assumption_says_where_code_breaks_it(repo: Repo) -> None:
+    repo.index_files({"web.py": "import app\n\n\n@app.route\ndef handler():\n    pass\n"})
+    [assumed] = ask(repo, "handler")["assumes"]
+    assert assumed == {"assumption": "framework", "places": 1, "first": "web.py:4"}
+
+
+def test_a_line_is_shown_from_its_first_word(repo: Repo) -> None:
+    deep = " " * 900 + "print(alone(), '" + "é" * 300 + "')"
+    repo.index_files({"a.py": f"def alone():\n    pass\n\n\nif alone:\n{deep}\n"})
+    texts = [row["text"] for row in ask(repo, "alone")["references"]]
+    assert texts == ["if alone:", "print(alone(), '" + "é" * 184]

@@ -254,3 +254,16 @@ def test_what_is_outside_says_the_indexer_is_kept_if_imports_lead_to_the_tree(
     index_semantically(sem, RUN)
     assert set(found(sem, "make")) == {"lib/user.py:1", "lib/user.py:5"}
     assert [e["to"] for e in edges(sem, "work", Direction.CALLEES)] == ["lib/tool.py#make"]
+
+
+def test_a_semantic_reference_may_begin_before_the_name(sem: Repo, fake: Fake) -> None:
+    sem.write("c.py", USER)
+    sem.commit()
+    refresh(sem)
+    fake.say(sem.path, {"a.py:1:alpha": "=`a`/alpha().", "c.py:2:thing.alpha": "`a`/alpha()."})
+    index_semantically(sem, RUN)
+    with open_tree(sem.worktree, ".") as view:
+        answer = find_references(view, ReferenceQuery("alpha"))
+    assert listed(answer)["c.py:2"] == ("semantic", "semantic")
+    assert answer["accounted"]["aliased"] == 0
+    assert answer["possible"] == []

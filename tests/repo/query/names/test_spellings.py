@@ -61,6 +61,19 @@ def test_names_that_nothing_spells_otherwise_are_complete(respelled: Repo, name:
     assert not told["reasons"] or name == "rest"  # some name of its language has escapes
 
 
+def test_a_name_with_a_mark_against_keywords_is_possible(repo: Repo) -> None:
+    repo.index_files(
+        {
+            "a.cs": "class C { public int Size; int Of(C c) { return c.@Size; } }\n",
+            "a.rs": "fn plain() {}\nfn main() { r#plain(); }\n",
+        }
+    )
+    for name, path in (("Size", "a.cs"), ("plain", "a.rs")):
+        answer = _ask(repo, name)
+        assert [(p["path"], p["why"]) for p in answer["possible"]] == [(path, "not_parsed")]
+        assert not answer["absent"]
+
+
 def test_a_list_of_all_says_the_same(respelled: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: _ask(respelled, name)["reasons"] for name in RESPELLED}
     monkeypatch.setattr(project, "MANY", 0)
