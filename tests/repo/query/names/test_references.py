@@ -13,6 +13,7 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.filestate.ambiguity import EditTarget
 from gitindex.filestate.service import check_mutation_gate
+from gitindex.freshness import envelope
 from gitindex.query.absence import summary
 from gitindex.query.names.finder import Finder
 from gitindex.query.references import ReferenceQuery, brief_references, find_references
@@ -615,6 +616,14 @@ def test_an_unexplained_place_has_both_columns(repo: Repo) -> None:
     repo.index()
     [found] = ask(repo, "Knob")["unexplained"]
     assert (found["line"], found["column"], found["columnUtf16"]) == (2, 25, 23)
+    assert (found["endColumn"], found["endColumnUtf16"]) == (29, 27)
+
+
+def test_the_last_line_says_how_many_uses_there_are_and_of_what_kind(still: Repo) -> None:
+    assert summary(ask(still, "build")) == "6 references; all 7 occurrences accounted for"
+    assert summary(ask(still, "Engine.run")) == (
+        "2 references, 1 possible; all 5 occurrences accounted for"
+    )
 
 
 def test_a_path_narrows_everything_that_is_printed(repo: Repo) -> None:
@@ -917,3 +926,16 @@ def test_a_line_is_shown_from_its_first_word(repo: Repo) -> None:
     repo.index_files({"a.py": f"def alone():\n    pass\n\n\nif alone:\n{deep}\n"})
     texts = [row["text"] for row in ask(repo, "alone")["references"]]
     assert texts == ["if alone:", "print(alone(), '" + "é" * 184]
+
+
+def test_edits_beyond_the_limit_are_not_searched(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.index_files({"a.py": "def alone():\n    pass\n", "b.py": "x = 1\n", "c.py": "x = 2\n"})
+    monkeypatch.setattr(envelope, "MAX_PATHS", 1)
+    repo.write("b.py", "from a import alone\n")
+    repo.write("c.py", "from a import alone\n")
+    answer = ask(repo, "alone")
+    assert answer["coverage"]["unchecked"] == 1
+    assert not answer["accountedFor"]
+    assert summary(answer).endswith("found, 1 file not searched")
