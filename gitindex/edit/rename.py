@@ -33,7 +33,7 @@ from gitindex.query.names.memory import Memory
 from gitindex.query.names.model import Definition, FileNames
 from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
-from gitindex.query.names.targets import find_target
+from gitindex.query.names.targets import find_target, no_names
 from gitindex.query.references import definition_fields, site_fields
 from gitindex.view.tree import TreeView
 
@@ -118,8 +118,7 @@ def plan_rename(view: TreeView, request: RenameRequest, memory: Memory | None = 
     if home is not None:
         return _answer(finder, request, _draft_module(finder, home, request))
     if "/" in request.symbol and not set("#:") & set(request.symbol):
-        what = f"not in the tree, or without names: {safe_text(request.symbol)}"
-        raise GitIndexError(what, "see `gitindex symbols`", Exit.NO)
+        raise no_names(finder.project, request.symbol)
     return _answer(finder, request, _draft(finder, request))
 
 

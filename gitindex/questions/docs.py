@@ -22,10 +22,9 @@ def ask(here: Here, params: Params) -> Any:
     filters = Filter(tuple(params["tags"]), params["date_from"], params["date_to"])
     if params["topics"]:
         return documents.count_topics(here.worktree, here.path, filters, here.choice)
-    fields = dict(params["fields"])
+    pairs = tuple(dict(params["fields"]).items())
     if params["session"]:
-        fields["session_id"] = params["session"]
-    pairs = tuple(fields.items())
+        pairs += (("session_id", params["session"]),)
     query = documents.DocumentQuery(
         params["query"], filters, params["limit"], pairs, params["regex"]
     )

@@ -85,7 +85,7 @@ class ClaimTree:
         try:
             found = find_target(self.finder.binder, node_name(name)).definitions
         except GitIndexError as error:
-            if error.code is not Exit.NO:
+            if error.code not in (Exit.NO, Exit.USAGE):
                 raise
             found = ()
         if not found:
@@ -108,8 +108,7 @@ class ClaimTree:
 
     def has(self, path: str) -> bool:
         """Return whether a path is a file of the tree."""
-        self.view.footprint.paths.add(path)
-        return bool(self.view.rows("SELECT 1 FROM {live} f WHERE f.path=?", os.fsencode(path)))
+        return self.finder.project.has(path)
 
     def text(self, path: str) -> bytes | None:
         """Return the bytes of a file; None if it is secret, binary, too large or not in the tree."""

@@ -306,6 +306,11 @@ class Project:
             self.load([path])
         return self._sources[path]
 
+    def has(self, path: str) -> bool:
+        """Return whether a path is a file of the tree."""
+        self.view.footprint.paths.add(path)
+        return bool(self.view.rows("SELECT 1 FROM {live} f WHERE f.path=?", os.fsencode(path)))
+
     def family(self, definition: Definition) -> str:
         """Return the group of languages that a definition is of; empty without facts."""
         source = self.source(definition.path)

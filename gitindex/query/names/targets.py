@@ -14,14 +14,18 @@ from gitindex.base.pattern import compile_later
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import MODELLED
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
+from gitindex.languages.syntax.source import count_lines
 from gitindex.query.names.binder import LABEL, Binder
 from gitindex.query.names.model import Definition, FileNames, Meaning, enclosing
+from gitindex.query.names.project import Project
 from gitindex.query.names.semantic import known_at
 
 MAX_NAME = 1_000
 _PLACE = compile_later(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
 NAME = compile_later(r"[\w$]+")
 """An identifier in nearly all languages: only for these a text search can prove absence."""
+_IDENTIFIER = compile_later(r"(?!\d)[\w$]+")
+"""A name that code can define: `NAME` matches numbers, too."""
 _SEPARATORS = compile_later(r"::|[.#/\\]")
 _MAIN = frozenset({"__init__", "index", "mod", "lib", "src"})
 
@@ -61,9 +65,9 @@ def find_target(binder: Binder, text: str) -> ReferenceTarget:
         what = f"not a name: {safe_text(text[:80])}" if text.strip() else "give a name"
         raise GitIndexError(what, "give NAME, FILE#NAME or FILE:LINE:COL", Exit.USAGE)
     definitions = _of_file(binder, path, parts) if path else _named(binder, parts)
-    bare = not path and qualified == parts[-1] and NAME.fullmatch(qualified)
+    bare = not path and qualified == parts[-1] and _IDENTIFIER.fullmatch(qualified)
     if not definitions and not bare:
-        raise _no_symbol(binder, text, parts[-1])
+        raise _no_symbol(binder, text, path, parts[-1])
     return ReferenceTarget(definitions[0].name if definitions else qualified, tuple(definitions))
 
 
@@ -71,14 +75,21 @@ def _at_place(binder: Binder, path: str, line: int, column: str | None) -> Refer
     """Return the symbol at a place; without a column, the one defined on the line or around it."""
     source = binder.project.source(path)
     if source is None:
-        shown = safe_text(path)
-        raise GitIndexError(f"not in the tree, or without names: {shown}", code=Exit.NO)
+        raise no_names(binder.project, path)
     if column:
         return _at(binder, source, line, int(column) - 1)
     near = next((s for s in source.symbols if s.line == line), None) or enclosing(source, line)
     if near is None:
-        raise _nothing(source.path, line)
+        raise _nothing(binder.project, source.path, line)
     return ReferenceTarget(near.name, (near,))
+
+
+def no_names(project: Project, path: str) -> GitIndexError:
+    """Return the refusal of a file without facts; it is no valid request if the tree lacks it."""
+    if project.has(path):
+        return GitIndexError(f"no names in {safe_text(path)}", code=Exit.NO)
+    hint = "give a file that `git ls-files` lists"
+    return GitIndexError(f"not in the tree: {safe_text(path)}", hint, Exit.USAGE)
 
 
 def _named(binder: Binder, parts: list[str]) -> list[Definition]:
@@ -99,11 +110,13 @@ def _of_file(binder: Binder, path: str, parts: list[str]) -> list[Definition]:
     return same[at - 1 : at]
 
 
-def _no_symbol(binder: Binder, text: str, last: str) -> GitIndexError:
+def _no_symbol(binder: Binder, text: str, path: str, last: str) -> GitIndexError:
     """Return the refusal of a text that means no symbol, with what may be meant."""
-    if not NAME.fullmatch(last):
+    if not _IDENTIFIER.fullmatch(last):
         hint = "give NAME, CLASS.NAME, FILE#NAME or FILE:LINE:COL"
         return GitIndexError(f"not a name: {safe_text(text)}", hint, Exit.USAGE)
+    if path and not binder.project.has(path):
+        return no_names(binder.project, path)
     others = dict.fromkeys(d.qualified for d in _named(binder, [last]))
     listed = f"{', '.join(list(others)[:5])}, or " if others else ""
     hint = f"give {listed}`{last}` alone for every place of that name"
@@ -135,7 +148,7 @@ def _at(binder: Binder, source: FileNames, line: int, column: int) -> ReferenceT
     here = here or list(_labels(binder, source, line, column))
     here = here or list(_annotation(binder, source, line, column))
     if not here:
-        raise _nothing(source.path, line)
+        raise _nothing(binder.project, source.path, line)
     return _meant(binder, source, here[0])
 
 
@@ -228,5 +241,8 @@ def _is_same(one: Meaning, other: Meaning) -> bool:
     return one.bound is not None and (one.within, one.at) == (other.within, other.at)
 
 
-def _nothing(path: str, line: int) -> GitIndexError:
+def _nothing(project: Project, path: str, line: int) -> GitIndexError:
+    lines = count_lines(project.text(path))
+    if not 0 <= line < lines:
+        return GitIndexError(f"no line {line + 1}: the file has {lines}", code=Exit.USAGE)
     return GitIndexError(f"no name at {safe_text(path)}:{line + 1}", code=Exit.NO)

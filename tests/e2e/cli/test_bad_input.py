@@ -84,7 +84,7 @@ def test_usage_errors_end_with_two(quiet: Repo, arguments: list[str]) -> None:
 
 
 REFUSED = {
-    "not_found": ["refs", "gone.py:1:1"],
+    "not_found": ["refs", "no.such"],
     "invalid_request": ["docs", "--from", "soon"],
     "unsupported": ["semantic", "run"],
 }

@@ -607,12 +607,30 @@ def test_003_5_7_search_documents_takes_the_seeds_fields(home: Repo, tmp_path: P
             answer = inside.ask("search_documents", **asked)
             assert [r["path"] for r in answer["results"]] == ["notes.md"], asked
             assert answer["results"][0]["source"] == "worktree"
+        both = inside.ask("search_documents", session_id="S-1", fields={"session_id": "S-2"})
+        assert (both["status"], both["results"]) == ("ok", [])
         told = inside.ask("search_documents", query=r"^w.rds$")
         assert (told["results"], "`regex: true`" in told["warnings"][0]) == ([], True)
         for wrong in ({}, {"query": ""}, {"dateFrom": "2026"}, {"query": "x" * 501}, {"tags": [1]}):
             assert inside.ask("search_documents", **wrong)["status"] == "invalid_request", wrong
     finally:
         os.unlink(home.path / "notes.md")
+
+
+@pytest.mark.parametrize("tool", ["find_references", "call_graph", "rename_symbol"])
+def test_a_target_that_cannot_be_is_a_wrong_request(home: Repo, tmp_path: Path, tool: str) -> None:
+    inside = Inside(os.path.realpath(home.path), tmp_path)
+    more = {"newName": "new"} if tool == "rename_symbol" else {}
+    for symbol, said in (
+        ("9x", "not a name: 9x"),
+        ("none.py#helper", "not in the tree: none.py"),
+        ("none.py:1", "not in the tree: none.py"),
+        ("lib/util.py:999", "no line 999: "),
+    ):
+        answer = inside.ask(tool, symbol=symbol, **more)
+        assert answer["status"] == "invalid_request", symbol
+        assert answer["message"].startswith(said)
+    assert inside.ask(tool, symbol="lib/util.py#nobody", **more)["status"] == "not_found"
 
 
 def test_hints_of_refusals_are_tool_calls(home: Repo, tmp_path: Path) -> None:

@@ -549,7 +549,7 @@ def test_the_command(still: Repo) -> None:
     assert json.loads(still.gitindex("refs", "nosuchname", "--json").stdout)["complete"]
     assert still.gitindex("refs", "nosuchname").returncode == 1
     assert still.gitindex("refs", "x", "--role", "wrong").returncode == 2
-    assert still.gitindex("refs", "app.py:999:1").returncode == 1
+    assert still.gitindex("refs", "app.py:999:1").returncode == 2
     assert still.gitindex("refs", "build", "--at", "nosuchrevision").returncode == 2
 
 
@@ -763,6 +763,34 @@ def test_what_is_no_symbol_is_no_absence(still: Repo, asked: str, said: str) -> 
     assert said in done.stderr
     assert done.returncode == (2 if "not a name" in said else 1)
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("9x", "not a name: 9x"),
+        ("nofile.py#helper", "not in the tree: nofile.py"),
+        ("pkg#helper", "not in the tree: pkg"),
+        ("nofile.py:3", "not in the tree: nofile.py"),
+        ("nofile.py:3:1", "not in the tree: nofile.py"),
+        ("app.py:0", "no line 0: "),
+        ("app.py:999", "no line 999: "),
+        ("app.py:999:1", "no line 999: "),
+    ],
+)
+@pytest.mark.parametrize("command", ["refs", "callers", "callees", "graph", "rename"])
+def test_what_cannot_be_asked_is_a_wrong_request(
+    still: Repo, command: str, asked: str, said: str
+) -> None:
+    done = still.gitindex(command, asked, *(["new"] if command == "rename" else []))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"gitindex: {said}")
+
+
+@pytest.mark.parametrize("command", ["refs", "callers", "callees", "graph"])
+def test_a_proper_name_that_is_nowhere_is_not_found(still: Repo, command: str) -> None:
+    for asked in ("unheard_of", "_", "émile", "app.py#unheard_of"):
+        assert still.gitindex(command, asked).returncode == 1
 
 
 def test_a_name_that_nothing_defines_is_not_absent(still: Repo) -> None:
