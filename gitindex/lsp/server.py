@@ -106,6 +106,11 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
         file, found = here(session.definitions, params)
         return [_location(file.worktree.root, one) for one in found or ()]
 
+    @server.feature(lsp.TEXT_DOCUMENT_IMPLEMENTATION)
+    def implementation(params: lsp.ImplementationParams) -> list[lsp.Location]:
+        file, found = here(session.implementations, params)
+        return [_location(file.worktree.root, one) for one in found or ()]
+
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
         file, answer = here(session.references, params)

@@ -96,6 +96,12 @@ class EditorSession:
         answer = self._ask(DEFINITION, file.worktree, **place)
         return [*answer["definitions"], *answer["declared"]] if answer else []
 
+    def implementations(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
+        """Return what overrides or implements the name at a position."""
+        place = {"file": file.path, "line": line, "column": column}
+        answer = self._ask(DEFINITION, file.worktree, **place, implementations=True)
+        return [*answer["definitions"]] if answer else []
+
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
         """Return the whole answer about the uses of the name at a position."""
         place = f"{file.path}:{line}:{column}"

@@ -24,13 +24,16 @@ def ask(here: Here, params: Params) -> Answer:
             column = _byte_column(view, path, line, column)
         finder = Finder(view, here.memories.binding)
         target = find_target(finder.binder, f"{path}:{line}:{column}")
-        shown = target.definitions[: params["limit"] or None]
+        definitions = target.definitions
+        if params["implementations"]:
+            definitions = finder.implementations(definitions)
+        shown = definitions[: params["limit"] or None]
         finder.project.read({one.path for one in shown} | {path})
         rows = [definition_fields(finder.project, one) for one in shown]
         if params["docs"]:
             for row in rows:
                 row["doc"] = doc_of(view, row)
-        local = () if rows else target.declared
+        local = () if rows or params["implementations"] else target.declared
         declared = [declared_fields(finder.project, one) for one in local]
         return view.envelope(name=target.name, definitions=rows, declared=declared)
 
@@ -66,6 +69,7 @@ definition
     * | column integer 1.. | Its column, in bytes.
     --utf16 | utf16 flag | The column is in UTF-16 units.
     --docs | docs flag | With their comments.
+    --implementations | implementations flag | What overrides or implements them instead.
     --limit | limit integer | Definitions at most; 0: all.
     at
 """

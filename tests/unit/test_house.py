@@ -26,7 +26,7 @@ LINES = {
     "git": 3842,
     "install": 1833,
     "languages": 8295,
-    "lsp": 531,
+    "lsp": 542,  # implementations
     "maintenance": 1122,
     "mcp": 1235,
     "questions": 4934,  # compare: renames and the text

@@ -45,6 +45,7 @@ class Dispatch:
     """The relations between members with the same name in one tree."""
 
     def __init__(self, binder: Binder) -> None:
+        self._binder = binder
         self._project: Project = binder.project
         self._classes: Classes = binder.types.classes
 
@@ -81,6 +82,48 @@ class Dispatch:
         members = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
         above = self._classes.ancestors(home)[0]
         return Kin(members, known, any(self._classes.bases(one)[1] for one in above))
+
+    def implementations(self, target: Definition) -> list[Definition]:
+        """Return members that override or implement a target; of a type, the types below it."""
+        if is_type(target):
+            return [*self.descendants(target), *self._implementers(target)]
+        home = self._classes.class_of(target)
+        members = self.kin(target, proven=False).members.values() if home else ()
+        return [member for member in members if home and self._implements(member, home)]
+
+    def _implementers(self, contract: Definition) -> Iterator[Definition]:
+        """Yield the types that implement an interface by its members."""
+        source = self._project.source(contract.path)
+        if source is None or source.language not in _STRUCTURAL or contract.kind not in _CONTRACTS:
+            return
+        members = [s for s in source.symbols if s.parent == contract.ordinal]
+        if source.language != "rust":
+            del members[1:]  # who implements one has all
+        for member in members:
+            yield from filter(None, map(self._classes.class_of, self.implementations(member)))
+
+    def _implements(self, member: Definition, home: Definition) -> bool:
+        """Return whether a member overrides or implements the one of its name in a class."""
+        owner, source = self._classes.class_of(member), self._project.source(member.path)
+        if owner is None or source is None:
+            return False
+        if _key(home) in self._ancestors(owner)[0]:
+            return True
+        if source.language != "rust":
+            return self._satisfies(owner, home)
+        return self._implements_trait(source, member, home)
+
+    def _implements_trait(self, source: FileNames, member: Definition, trait: Definition) -> bool:
+        """Return whether a member of Rust is in an implementation of a trait: the last named before it."""
+        if not member.exported or member.signature.startswith("pub"):
+            return False  # not in an implementation of a trait: those are exported without a word
+        at = (member.line, member.column)
+        places = self._project.places_in(member.path)
+        heads = [p for p in places if p.use == Use.INHERIT and (p.line, p.column) < at]
+        if not heads:
+            return False
+        meant = self._binder.meaning(source, heads[-1]).definitions
+        return trait in meant if meant else heads[-1].name == trait.name
 
     def _is_hiding(self, target: Definition) -> bool:
         source = self._project.source(target.path) if target.kind == "field" else None

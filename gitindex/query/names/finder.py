@@ -30,11 +30,13 @@ from gitindex.query.names.model import (
     Site,
     State,
     make_site,
+    place_of,
 )
 from gitindex.query.names.modules import locals_of
 from gitindex.query.names.names import BUILTINS
 from gitindex.query.names.project import Project
 from gitindex.query.names.semantic import KnownReferences, current_paths
+from gitindex.query.names.semantic import kin as semantic_kin
 from gitindex.query.names.texts import of_strings
 from gitindex.view.tree import TreeView
 
@@ -292,6 +294,12 @@ class Finder:
         sites = self.find([owner], within).sites
         calls = (s for s in sites if s.use == Use.CALL)
         return [s._replace(targets=(target,), via=s.via or owner.name) for s in calls]
+
+    def implementations(self, targets: Iterable[Definition]) -> tuple[Definition, ...]:
+        """Return what overrides or implements some definitions, by place."""
+        known = semantic_kin(self.project, targets)["implementedBy"]
+        below = {d for target in targets for d in self.dispatch.implementations(target)}
+        return tuple(sorted(below.union(known), key=place_of))
 
     def _add_strings(self, search: _SearchTargets, within: frozenset[str], bound: _Bound) -> None:
         """Add what annotations written as strings, and `__all__`, refer to."""

@@ -33,6 +33,16 @@ def editor(project: Repo) -> Iterator[LspClient]:
     client.kill()
 
 
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LspClient]:
+    repo = Repo(tmp_path_factory.mktemp("shapes") / "repo")
+    repo.init()
+    repo.index_files(SHAPES)
+    client = LspClient(repo.path)
+    yield client
+    client.kill()
+
+
 def at(uri: str, line: int, character: int) -> dict[str, Any]:
     return {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
 
@@ -181,3 +191,51 @@ def test_code_lenses_count_callers(project: Repo, wanted: bool) -> None:
     titles = [(one["range"]["start"]["line"], one["command"]["title"]) for one in found]
     assert titles == ([(0, "0 callers"), (1, "0 callers"), (5, "2 callers")] if wanted else [])
     assert editor.close() == 0
+
+
+SHAPES = {
+    "shapes.py": "class Shape:\n    def area(self): ...\n\n\nclass Square(Shape):\n"
+    "    def area(self): return 1\n\n\nclass Tiny(Square):\n    def area(self): return 0\n\n\n"
+    "class Plot:\n    def area(self): return 5\n\n\ndef total(one: Shape):\n    return one.area()\n",
+    "s.go": "package s\n\ntype Shape interface { Area() int; Name() string }\ntype Sq struct{}\n"
+    'func (s Sq) Area() int { return 1 }\nfunc (s *Sq) Name() string { return "" }\n'
+    "type Plot struct{}\nfunc (p Plot) Area() int { return 2 }\n",
+    "s.ts": "interface Shape { area(): number }\nclass Sq implements Shape { area() { return 1 } }\n"
+    "class Big extends Sq { area() { return 9 } }\n",
+    "src/lib.rs": "trait Shape { fn area(&self) -> i32; }\nstruct Sq;\nstruct Plot;\n"
+    "impl Shape for Sq { fn area(&self) -> i32 { 1 } }\nimpl Plot { pub fn area(&self) -> i32 { 2 } }\n"
+    "impl Sq { pub fn area(&self) -> i32 { 2 } }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "character", "found"),
+    [
+        ("shapes.py", 0, 7, [(4, 6), (8, 6)]),
+        ("shapes.py", 1, 9, [(5, 8), (9, 8)]),
+        ("shapes.py", 5, 9, [(9, 8)]),
+        ("shapes.py", 9, 9, []),
+        ("shapes.py", 13, 9, []),
+        ("shapes.py", 17, 16, [(5, 8), (9, 8)]),
+        ("shapes.py", 2, 0, []),
+        ("s.go", 2, 6, [(3, 5)]),
+        ("s.go", 2, 24, [(4, 12)]),
+        ("s.ts", 0, 11, [(1, 6), (2, 6)]),
+        ("s.ts", 0, 19, [(1, 28), (2, 23)]),
+        ("src/lib.rs", 0, 7, [(1, 7)]),
+        ("src/lib.rs", 0, 18, [(3, 23)]),
+    ],
+)
+def test_implementations_are_what_overrides_or_implements(
+    shapes: LspClient, file: str, line: int, character: int, found: list[tuple[int, int]]
+) -> None:
+    uri = shapes.open(file)
+    answer = places(shapes.ask("textDocument/implementation", **at(uri, line, character)))
+    assert answer == [(file.rpartition("/")[2], *place) for place in found]
+
+
+def test_an_implementation_that_is_not_saved_is_found(shapes: LspClient) -> None:
+    text = SHAPES["shapes.py"].replace("class Plot:", "class Plot(Shape):")
+    uri = shapes.open("shapes.py", text)
+    answer = places(shapes.ask("textDocument/implementation", **at(uri, 1, 9)))
+    assert answer == [("shapes.py", line, 8) for line in (5, 9, 13)]
