@@ -73,7 +73,7 @@ SIX = {
     "home": "/",
     "search": "/?q=freshness+verdict",
     "file": f"/file/{EDITED}",
-    "symbol": f"/symbol/{EDITED}#judge",
+    "symbol": f"/symbol/{EDITED}%23judge",
     "map": "/map",
     "time": "/time",
     "health": "/health",

@@ -205,12 +205,12 @@ class FileSearch:
 
     def _line(self, query: Query, row: Ranked, text: str, part: Passage | None = None) -> int:
         """Return the line to show: of the name that matches, of the phrase, or the best one."""
+        if part and part.named and part.is_called:
+            return part.named.line
         for phrase in (*query.phrases, *query.runs) if row.features.quoted else ():
             line = phrase_line(text, phrase)
             if line is not None and (part is None or part.first <= line <= part.last):
                 return line
-        if part and part.named and part.is_called:
-            return part.named.line
         if part and part.named:
             return self.ranker(row).best_lines(row.text.data, part, 1)[0]
         return self.ranker(row).best_line(row.text.data)

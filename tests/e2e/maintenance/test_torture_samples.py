@@ -250,6 +250,7 @@ def test_every_suite_is_sampled() -> None:
         python_programs,
         typescript_programs,
         policies,
+        projects,
         remedies,
         removals,
         shortages,
