@@ -10,7 +10,7 @@ from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, once
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-EXTRACTOR_VERSION = 15
+EXTRACTOR_VERSION = 16
 """Increased with every change that may change the facts of any language."""
 
 TEXT = "text"

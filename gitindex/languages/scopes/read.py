@@ -508,11 +508,22 @@ def _value_parts(node: Node, pick: int, nominal: bool) -> tuple[Span, list[Any] 
     node, pick = _listed_value(node, pick)
     size = node.end_byte - node.start_byte
     span = (node.start_byte, node.end_byte) if size <= MAX_VALUE else _NONE
-    if (pick >= 0 and nominal) or (node.parent is not None and node.parent.type == "as_pattern"):
-        return span, None, pick  # `with a as b`: what `a.__enter__` gives
+    if pick >= 0 and nominal:
+        return span, None, pick
     parts = read_parts(node)
+    if node.parent is not None and node.parent.type == "as_pattern":
+        return span, parts and [*parts, [_entered(node), True, ""]], pick
     first = first_choice(node) if parts is None and pick == WHOLE and not nominal else None
     return (span, read_parts(first), EITHER) if first is not None else (span, parts, pick)
+
+
+def _entered(node: Node) -> str:
+    """Return the method whose result `with a as b` binds."""
+    here: Node | None = node
+    while here is not None and here.type != "with_statement":
+        here = here.parent
+    awaited = here is not None and here.children[0].type == "async"
+    return "__aenter__" if awaited else "__enter__"
 
 
 def _listed_value(node: Node, pick: int) -> tuple[Node, int]:

@@ -249,6 +249,8 @@ class Classes:
         return scopes.bases.get(self.at(definition), ()) if scopes is not None else [None]
 
 
+ENTERS = frozenset({"__enter__", "__aenter__"})
+"""Methods whose only argument is the receiver: a type variable there is the type of it."""
 _THIS = frozenset({"this", "self", "$this", "Self", "static"})
 _SUPER = frozenset({"super", "parent", "base"})
 _CLASS = frozenset({"cls", "mcs", "mcls", "klass"})
@@ -280,13 +282,13 @@ class Types:
         else:
             value = self._first(parts[0], place)
         for part in parts[own or 1 :]:
-            before = value.sure
+            holder = value
             if value.kind is ValueKind.UNNAMED:
                 return NOT_KNOWN  # the types of its fields are not looked at
             meaning = self.member(value, part.name, place.depth)
             value = self._value(meaning, place, part.name, value)
-            value = self._call(value, place) if part.called else value
-            value = value._replace(sure=value.sure and before)
+            value = self._call(value, place, holder) if part.called else value
+            value = value._replace(sure=value.sure and holder.sure)
             if value.kind is ValueKind.UNKNOWN:
                 break
         return value
@@ -596,27 +598,43 @@ class Types:
             return home.children(owner.ordinal, "constructor")[:1]
         return [owner] if value.kind is ValueKind.FUNCTION else []
 
-    def _call(self, value: Value, place: ExpressionPlace) -> Value:
+    def _call(self, value: Value, place: ExpressionPlace, holder: Value = NOT_KNOWN) -> Value:
         if value.module is not None and place.source.language in ECMA:  # CommonJS, as a whole
             whole = self.names.modules.exported(value.module.paths, EXPORTED_WHOLE)
             value = self._value(whole._replace(module=None), place, "")._replace(sure=value.sure)
         if value.kind is ValueKind.TYPE:
             return value._replace(kind=ValueKind.OBJECT)
         if value.kind is ValueKind.FUNCTION:
-            result = one_of(self._result(one, place.depth) for one in value.each())
+            result = one_of(self._result(one, place.depth, holder=holder) for one in value.each())
             source = self.project.source(value.definition.path) if value.definition else None
             nominal = source is not None and source.language in NOMINAL
             return result._replace(sure=value.sure and result.sure and nominal)
         return NOT_KNOWN if value.kind is not ValueKind.SUPER else value
 
-    def _result(self, value: Value, depth: int, pick: int = WHOLE) -> Value:
+    def _result(
+        self, value: Value, depth: int, pick: int = WHOLE, holder: Value = NOT_KNOWN
+    ) -> Value:
         definition = value.definition
         source = self.project.source(definition.path) if definition else None
         if definition is None or source is None:
             return NOT_KNOWN
         kind = self._declared(source, definition).type
+        if kind is None:
+            return NOT_KNOWN
         beside = self.classes.beside(source, definition, definition.ordinal, depth + 1)
-        return self.typed(kind, beside, pick) if kind is not None else NOT_KNOWN
+        if holder.kind is ValueKind.OBJECT and self._is_own(kind, definition, beside):
+            return holder
+        return self.typed(kind, beside, pick)
+
+    def _is_own(self, kind: DeclaredType, method: Definition, place: ExpressionPlace) -> bool:
+        """Return whether a method's result has the type of its receiver, a subclass included."""
+        if place.source.language in NOMINAL or len(kind.parts) != 1 or kind.inner:
+            return False
+        name = kind.parts[0].name
+        if name in ("Self", "this"):
+            return True
+        typed = place._replace(of_type=True)  # `def __enter__(self: T) -> T`
+        return method.name in ENTERS and self._type_variable(self._look(name, typed)) is not None
 
     def _part(self, parts: Sequence[Part], place: ExpressionPlace, pick: int = EACH) -> Value:
         """Return an element or item of a chain's value, if an annotation declares it."""
