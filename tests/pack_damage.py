@@ -309,7 +309,7 @@ def _lying_halves() -> list[tuple[str, Change]]:
 
 
 def _lying_documents(folder: Path) -> None:
-    from gitindex.store.lexical import LexicalReader, LexicalWriter, make_canonical
+    from gitindex.store.lexical import LexicalReader, LexicalWriter
 
     lexical = folder / "lexical"
     reader = LexicalReader(str(lexical))
@@ -319,7 +319,8 @@ def _lying_documents(folder: Path) -> None:
         writer.add(key, blob_id, body if number else "lies and nothing else", names)
     writer.commit()
     writer.close()
-    make_canonical(str(folder / "new"))
+    for lock in (folder / "new").glob(".tantivy*"):
+        lock.unlink()
     shutil.rmtree(lexical)
     (folder / "new").rename(lexical)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from gitindex.sharing.pack_file import DATABASE, Manifest, merkle_root, write_pa
 from gitindex.store import mapping
 from gitindex.store.blobs import BlobTable, imported_facts
 from gitindex.store.connection import Database, open_reader
-from gitindex.store.lexical import LexicalWriter, make_canonical
+from gitindex.store.lexical import LexicalReader, LexicalWriter, copy_commit
 from gitindex.store.packing import PackDatabase, fact_digests
 
 HEAP_BYTES = 512 << 20
@@ -71,7 +72,13 @@ def create_pack(
             report("facts", None)
             database = PackDatabase(source, os.path.join(scratch, DATABASE), chosen)
         report("documents", None)
-        root, names = _write_documents(repository, scratch, database, report)
+        lexical = os.path.join(scratch, "lexical")
+        if not _copied(worktree.lexical, lexical, database):
+            _write_documents(repository, lexical, database, report)
+        root = derive_root(database.database)
+        database.finish(LexicalReader(lexical).terms())
+        files = (name for name in os.listdir(lexical) if not name.endswith(".lock"))
+        names = [f"lexical/{name}" for name in sorted(files)]
         report("compress", None)
         manifest = Manifest(
             runtime_fingerprint(),
@@ -157,29 +164,31 @@ def _chosen(
     return {key: blob_id for key, blob_id in ids.items() if blob_id not in spoilt}
 
 
+def _copied(source: str, target: str, pack: PackDatabase) -> bool:
+    """Copy the store's text index, where it has the documents of the chosen blobs and no others."""
+    if not copy_commit(source, target):
+        return False
+    if LexicalReader(target).blob_ids() == {b.key: b.blob_id for b in pack.blobs if b.lexical}:
+        return True
+    shutil.rmtree(target)
+    return False
+
+
 def _write_documents(
-    repository: Repository, scratch: str, pack: PackDatabase, report: Report
-) -> tuple[str, list[str]]:
-    """Build the lexical index of the chosen blobs: the store's own covers other branches too."""
-    folder = os.path.join(scratch, "lexical")
-    writer = LexicalWriter(folder, HEAP_BYTES, in_store=False)
-    try:
-        root = derive_root(pack.database)
+    repository: Repository, folder: str, pack: PackDatabase, report: Report
+) -> None:
+    """Build the text index of the chosen blobs: the store's own covers other branches too."""
+    with closing(LexicalWriter(folder, HEAP_BYTES, in_store=False)) as writer:
         symbols = _symbol_names(pack.database)
         for number, blob in enumerate(pack.blobs):
             if blob.lexical:
                 data = repository.read(blob.key.oid)
-                body, named = document_text(data, symbols.get(blob.blob_id, ()))
-                pack.add_text(body)
-                writer.append(blob.key, blob.blob_id, body, named)
+                writer.append(
+                    blob.key, blob.blob_id, *document_text(data, symbols.get(blob.blob_id, ()))
+                )
             if number % 200 == 0:
                 report("documents", 100.0 * number / len(pack.blobs))
         writer.commit()
-    finally:
-        writer.close()
-        pack.finish()
-    names = [f"lexical/{name}" for name in make_canonical(folder)]
-    return root, names
 
 
 def _symbol_names(database: Database) -> dict[int, list[str]]:

@@ -7,6 +7,7 @@ begins a merge of all of them. That runs after the marker is written, and nobody
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -266,6 +267,11 @@ class LexicalReader:
             counts = self._searcher.terms_with_prefix(field, "", filter_query=self._among(keys))
             return {term: count for term, count in counts if count}
 
+    def terms(self) -> list[str]:
+        """Return every term of a text."""
+        with _translated():
+            return [term for term, _ in self._searcher.terms_with_prefix("body", "")]
+
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return the number of blobs that have each term."""
         with _translated():
@@ -343,53 +349,26 @@ def lexical_beside(database: str) -> LexicalReader:
     return _SHARED.reader(os.path.join(os.path.dirname(database), "lexical"))
 
 
-def make_canonical(folder: str) -> list[str]:
-    """Rename the segments of an index that is not open anywhere; return its file names.
-
-    Tantivy names a segment at random. Here its name is a digest of its files, and both lists of
-    segments are sorted.
-    """
+def copy_commit(path: str, target: str) -> bool:
+    """Copy the last commit of an index; False where a file is gone, or holds removed documents."""
     import json  # lazily: a search needs none
 
-    path = os.path.join(folder, META)
-    with open(path, encoding="utf-8") as file:
-        meta = json.load(file)
-    for segment in meta["segments"]:
-        old = segment["segment_id"].replace("-", "")
-        files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] == old)
-        new = _digest(folder, files)[:32]
-        segment["segment_id"] = "-".join((new[:8], new[8:12], new[12:16], new[16:20], new[20:]))
+    try:
+        segments = json.loads(read_small(os.path.join(path, META), MAX_LIST_BYTES) or b"{}")
+        segments = segments.get("segments", ())
+        names = {segment["segment_id"].replace("-", "") for segment in segments}
+        files = [META, *(name for name in os.listdir(path) if name.partition(".")[0] in names)]
+        if any(segment["deletes"] for segment in segments):
+            return False
+        os.mkdir(target, 0o700)
         for name in files:
-            renamed = f"{new}.{name.partition('.')[2]}"
-            os.rename(os.path.join(folder, name), os.path.join(folder, renamed))
-    meta["segments"].sort(key=lambda segment: segment["segment_id"])
-    used = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
-    files = sorted(name for name in os.listdir(folder) if name.partition(".")[0] in used)
-    _write_json(path, meta)
-    _write_json(os.path.join(folder, MANAGED), [META, *files])
-    for name in os.listdir(folder):
-        if name not in (META, MANAGED, *files):
-            os.unlink(os.path.join(folder, name))
-    return [MANAGED, META, *files]
-
-
-def _digest(folder: str, names: list[str]) -> str:
-    import hashlib  # lazily: OpenSSL, for packs only
-
-    digest = hashlib.sha256()
-    for name in names:
-        with open(os.path.join(folder, name), "rb") as file:
-            digest.update(
-                name.partition(".")[2].encode() + hashlib.file_digest(file, "sha256").digest()
-            )
-    return digest.hexdigest()
-
-
-def _write_json(path: str, value: object) -> None:
-    import json  # lazily: a search needs none
-
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1)
+            shutil.copyfile(os.path.join(path, name), os.path.join(target, name))
+    except OSError:  # merged away meanwhile
+        shutil.rmtree(target, ignore_errors=True)
+        return False
+    with open(os.path.join(target, MANAGED), "w", encoding="utf-8") as file:
+        json.dump(files, file)
+    return True
 
 
 def _term(key: FactsKey) -> str:

@@ -1,4 +1,4 @@
-"""The database of a pack: facts of chosen blobs in a fresh schema, byte-reproducible, with a digest each."""
+"""The database of a pack: facts of chosen blobs in a fresh schema, with a digest each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitindex.store.connection import Database
 from gitindex.store.name_index import DROP_NAME_INDEXES
 from gitindex.store.name_rows import join_places, read_names, split_places
 from gitindex.store.other_databases import open_foreign, open_fresh, schema_text
-from gitindex.store.text_index import WordListWriter
+from gitindex.store.text_index import write_words
 
 BLOBS_AT_ONCE = 500  # whose places are in memory at once
 _COPIED = ("definitions", "imports", "exports", "documents", "scopes")
@@ -25,7 +25,7 @@ _FACTS = (*_COPIED, "occurrences")
 
 
 class PackedBlob(NamedTuple):
-    """A blob of a pack, by its number there."""
+    """A blob of a pack, by its number in the store it comes from: documents carry it as well."""
 
     blob_id: int
     key: FactsKey
@@ -35,42 +35,36 @@ class PackedBlob(NamedTuple):
 class PackDatabase:
     """A new database with the facts of chosen blobs (key → id in the store).
 
-    Blobs and names are numbered in their own order and rows are inserted sorted: the rest of the
-    store and its insertion order leave no trace. Whoever adopts it makes the indexes by name.
+    Names and shapes are numbered in their own order, so that those of the rest of the store leave no
+    trace. Whoever adopts it makes the indexes by name.
     """
 
     def __init__(self, source: Database, path: str, chosen: dict[FactsKey, int]) -> None:
         self.database = open_fresh(path)
-        self._words = WordListWriter(self.database)
         try:
             self.blobs = self._copy(source, chosen)
         except BaseException:
             self.database.close()
             raise
 
-    def add_text(self, body: str) -> None:
-        """Add the words of a blob for grep; the caller adds all blobs, then finishes."""
-        self._words.add(body)
-
-    def finish(self) -> None:
-        """Write the words and close the file."""
+    def finish(self, words: Iterable[str]) -> None:
+        """Write the words of all documents, for grep, and close the file."""
         with self.database.write():
-            self._words.flush()
+            write_words(self.database, words)
         self.database.close()
 
     def _copy(self, source: Database, chosen: dict[FactsKey, int]) -> list[PackedBlob]:
         target = self.database
         target.run("ATTACH ? AS src", f"file:{_uri(source.path)}?mode=ro")
-        numbers = {key: number for number, key in enumerate(sorted(chosen), 1)}
         with target.write():
             target.run_all(DROP_NAME_INDEXES)
-            _copy_tables(target, {chosen[key]: number for key, number in numbers.items()})
+            _copy_tables(target, chosen.values())
             lexical = dict(target.rows("SELECT id, lexical FROM blobs"))
             target.run("UPDATE repo_state SET lexical_docs=?", sum(lexical.values()))
         target.run("DETACH src")
         if len(lexical) != len(chosen):
             raise GitIndexError("the store changed meanwhile", "try again")
-        return [PackedBlob(number, key, bool(lexical[number])) for key, number in numbers.items()]
+        return [PackedBlob(number, key, bool(lexical[number])) for key, number in chosen.items()]
 
 
 def open_pack_database(path: str) -> Database:
@@ -142,18 +136,19 @@ def _refuse_other_names(database: Database) -> None:
     known = {number for (number,) in database.rows("SELECT id FROM names")}
     for first in range(1, last + 1, BLOBS_AT_ONCE):
         sql = "SELECT names, places FROM occurrences WHERE blob_id BETWEEN ? AND ?"
-        for columns in database.rows(sql, first, first + BLOBS_AT_ONCE - 1):
-            if not known.issuperset(dict(split_places(*columns))):
+        for names, places in database.rows(sql, first, first + BLOBS_AT_ONCE - 1):
+            ids, lengths = read_names(names)
+            if sum(lengths) != len(places) or not known.issuperset(ids):
                 raise CorruptStore("the pack has places of unknown names", "get a new pack")
 
 
-def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:
-    target.run("CREATE TEMP TABLE blob_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
-    target.run_many("INSERT INTO blob_map VALUES (?,?)", new_ids.items())
+def _copy_tables(target: Database, blob_ids: Iterable[int]) -> None:
+    target.run("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
+    target.run("INSERT INTO chosen SELECT value FROM json_each(?)", str(sorted(blob_ids)))
     used = _names_used(target)
     target.run(
         "INSERT INTO names (text) SELECT DISTINCT text FROM src.names WHERE id IN"
-        " (SELECT name_id FROM blob_map JOIN src.definitions ON blob_id=old"
+        " (SELECT name_id FROM chosen c JOIN src.definitions ON blob_id=c.id"
         " UNION SELECT value FROM json_each(?)) ORDER BY text",
         str(sorted(used)),
     )
@@ -168,14 +163,14 @@ def _copy_tables(target: Database, new_ids: dict[int, int]) -> None:
 
 
 _PLACES = (
-    "SELECT m.new, s.names, s.places FROM blob_map m CROSS JOIN src.occurrences s ON s.blob_id=m.old"
-    " WHERE m.new BETWEEN ? AND ? ORDER BY 1"
+    "SELECT c.id, s.names, s.places FROM chosen c CROSS JOIN src.occurrences s ON s.blob_id=c.id"
+    " WHERE c.id BETWEEN ? AND ? ORDER BY 1"
 )
 
 
 def _packed_places(target: Database) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the names and places of the chosen blobs, in their new order."""
-    last = int(target.row("SELECT coalesce(max(new), 0) FROM blob_map")[0])
+    """Yield the names and places of the chosen blobs."""
+    last = int(target.row("SELECT coalesce(max(id), 0) FROM chosen")[0])
     for first in range(1, last + 1, BLOBS_AT_ONCE):
         yield from target.rows(_PLACES, first, first + BLOBS_AT_ONCE - 1)
 
@@ -201,8 +196,8 @@ def _copy_shapes(target: Database) -> None:
     """Copy the shapes of the chosen definitions, each once and in their own order."""
     target.run(
         "INSERT INTO shapes (kind, before, after) SELECT DISTINCT kind, before, after"
-        " FROM src.shapes WHERE id IN (SELECT shape_id FROM blob_map"
-        " JOIN src.definitions ON blob_id=old) ORDER BY kind, before, after"
+        " FROM src.shapes WHERE id IN (SELECT shape_id FROM chosen c"
+        " JOIN src.definitions ON blob_id=c.id) ORDER BY kind, before, after"
     )
     target.run("CREATE TEMP TABLE shape_map (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
     target.run(
@@ -215,21 +210,15 @@ def _copy_table(target: Database, table: str, blob_column: str) -> None:
     columns = _columns(target, "main", table)
     if columns != _columns(target, "src", table):
         raise GitIndexError("the store has an older shape", "run `gitindex index --force`")
-    selected = [_mapped(column, blob_column) for column in columns]
+    new = {"name_id": "n.new", "shape_id": "h.new"}
+    selected = [new.get(column, f's."{column}"') for column in columns]
     names = "JOIN name_map n ON n.old=s.name_id" if "name_id" in columns else ""
     if table == "definitions":
         names += " JOIN shape_map h ON h.old=s.shape_id"
-    order = ",".join(str(number) for number in range(1, min(3, len(columns)) + 1))
     target.run(
-        f"INSERT INTO {table} SELECT {','.join(selected)} FROM blob_map m"
-        f" CROSS JOIN src.{table} s ON s.{blob_column}=m.old {names} ORDER BY {order}"
+        f"INSERT INTO {table} SELECT {','.join(selected)} FROM chosen c"
+        f" CROSS JOIN src.{table} s ON s.{blob_column}=c.id {names}"
     )
-
-
-def _mapped(column: str, blob_column: str) -> str:
-    if column == blob_column:
-        return "m.new"
-    return {"name_id": "n.new", "shape_id": "h.new"}.get(column, f's."{column}"')
 
 
 def _columns(database: Database, schema: str, table: str) -> list[str]:

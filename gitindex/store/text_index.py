@@ -57,7 +57,7 @@ class WordListWriter:
         """Write the words that were added since the last flush."""
         new = self._new - self._known
         if new:
-            _write(self._db, new)
+            write_words(self._db, new)
         self._known = self._known | new if len(self._known) < MAX_KNOWN else new
         self._new = set()
 
@@ -71,7 +71,7 @@ def merge_word_lists(database: Database) -> None:
             chosen = "WHERE id IN (SELECT value FROM json_each(?))"
             rows = database.rows(f"SELECT words FROM text_words {chosen}", ids)
             database.run(f"DELETE FROM text_words {chosen}", ids)
-            _write(
+            write_words(
                 database, set(chain.from_iterable(_split(_unpacked(words)) for (words,) in rows))
             )
 
@@ -173,7 +173,7 @@ def _split(words: bytes) -> list[str]:
     return words.decode("utf-8", "replace").split()
 
 
-def _write(database: Database, words: set[str]) -> None:
+def write_words(database: Database, words: Iterable[str]) -> None:
     """Write a row: sorted, so that equal words make equal bytes; a blank before and after each word."""
     listed = " ".join(["", *sorted(words), ""]).encode()
     row = zlib.compress(listed) if len(listed) <= MAX_PACKED_BYTES else listed

@@ -33,8 +33,8 @@ LINES = {
     "query": 19777,  # full names of packages
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
-    "sharing": 3010,  # pom.xml and paths of Rust
-    "store": 5439,
+    "sharing": 3010,
+    "store": 5400,
     "view": 1360,
     "web": 3826,  # history of a definition, text of a comparison, since when a caller calls
 }
