@@ -16,7 +16,7 @@ from gitindex.cli.help import ALIAS, manual_page
 from tests.pages import MANUAL, ROOT, SCENARIOS, scenarios
 
 BEING_WRITTEN: set[str] = set()
-"""Scenarios whose tests come with the change that mends them; empty once all have landed."""
+"""Scenarios whose tests come with the change that fixes them; empty once all have landed."""
 
 
 def tracked(*patterns: str) -> list[Path]:
