@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, unquote_to_bytes
 
 from starlette.applications import Starlette
@@ -19,67 +18,20 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from gitindex.base.errors import GitIndexError
-from gitindex.web.frame import PageHead, fragment, page_frame, refusal_block
+from gitindex.web.frame import fragment, page_frame, refusal_block
 from gitindex.web.html import Html, address
 from gitindex.web.live import LiveFeed
 from gitindex.web.pages import PAGES
 from gitindex.web.pages.file import raw_answer
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession, ask
-from gitindex.web.static_files import StaticFolder
+from gitindex.web.static_files import static_file
 
 T = TypeVar("T")
-
-
-class LatestWins:
-    """Runs questions in threads: one per tab, a few at once; older waiting ones never start.
-
-    A browser that aborts a request does not stop the thread that works on it. Without this, every
-    keystroke costs a whole search, and the last one waits for all of them.
-    """
-
-    def __init__(self, threads: int = 3) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gitindex-web")
-        self._busy: set[str] = set()
-        self._waiting: dict[str, asyncio.Future[bool]] = {}
-
-    async def run(self, tab: str, work: Callable[[], T]) -> T | None:
-        """Return what `work` returns; None if a newer question of the same tab replaced it."""
-        loop = asyncio.get_running_loop()
-        if tab and tab in self._busy:
-            self._replace(tab)
-            turn = self._waiting[tab] = loop.create_future()
-            if not await turn:
-                return None
-        self._busy.add(tab)
-        try:
-            return await loop.run_in_executor(self._pool, work)
-        finally:
-            self._hand_over(tab)
-
-    def close(self) -> None:
-        """Start nothing more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _replace(self, tab: str) -> None:
-        waiting = self._waiting.pop(tab, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(False)
-
-    def _hand_over(self, tab: str) -> None:
-        waiting = self._waiting.pop(tab, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(True)  # the tab stays busy: the next question runs
-        else:
-            self._busy.discard(tab)
-
-
 MAX_FIELDS = 64
-WITH_PATH = frozenset(
-    {"file", "symbol", "callers", "history", "hover", "names", "raw", "reach", "since"}
-)
-"""Pages whose URL ends in a path."""
+THREADS = 3
+"""Answers at a time; a page asks for one after the other."""
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
-RAW = WebPage("raw", "Raw", raw_answer, lambda _request, _answer: "")
+RAW = WebPage("raw", "Raw", raw_answer, lambda _request, _answer: "", tail=True)
 _NO_STORE = {"cache-control": "no-store"}
 
 
@@ -98,7 +50,7 @@ def make_app(session: WebSession, note: Callable[[], None] = lambda: None) -> St
     routes.append(Route("/raw/{path:path}", door.raw))
     for page in PAGES.values():
         name = page.name or "search"
-        tail = "/{path:path}" if page.name in WITH_PATH else ""
+        tail = "/{path:path}" if page.tail else ""
         routes.append(Route(f"/{page.name}{tail}", partial(door.page, page)))
         routes.append(Route(f"/{name}.json{tail}", partial(door.data, page)))
     return Starlette(routes=routes)
@@ -110,8 +62,7 @@ class WebDoor:
     def __init__(self, session: WebSession, note: Callable[[], None]) -> None:
         self._session = session
         self._note = note
-        self._turns = LatestWins()
-        self._static = StaticFolder()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="gitindex-web")
         self._feed = LiveFeed(session)
 
     async def page(self, page: WebPage, request: Request) -> Response:
@@ -119,16 +70,13 @@ class WebDoor:
         self._note()
         part = "x-part" in request.headers
         question = read_question(request, page)
-        work = partial(self._render, page, question, part)
-        made = await self._turns.run(question.text("w")[:64] if part else "", work)
-        if made is None:
-            return Response(status_code=204, headers=_NO_STORE)
+        made = await self._in_thread(self._render, page, question, part)
         headers = _NO_STORE | {
             "vary": "X-Part",
             "server-timing": f"app;dur={1000 * made.seconds:.1f}",
         }
         if part and page.name == "":
-            headers["x-address"] = canonical(page, question)
+            headers["x-address"] = canonical(question)
         return Response(
             made.body, 200 if part else made.status, headers, "text/html; charset=utf-8"
         )
@@ -148,8 +96,10 @@ class WebDoor:
 
     async def _answer(self, page: WebPage, request: Request) -> Answer:
         self._note()
-        question = read_question(request, page)
-        return await self._turns.run("", partial(ask, page, self._session, question)) or {}
+        return await self._in_thread(ask, page, self._session, read_question(request, page))
+
+    async def _in_thread(self, work: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     async def live(self, request: Request) -> Response:
         """Stream events while the page is open. A stream does not keep the server up."""
@@ -162,7 +112,7 @@ class WebDoor:
 
     async def static(self, request: Request) -> Response:
         """Serve a static file."""
-        found = self._static.get(request.path_params["name"])
+        found = static_file(request.path_params["name"])
         if found is None:
             return Response("gitindex: no such file\n", 404, media_type="text/plain")
         if request.headers.get("if-none-match") == found.tag:
@@ -177,8 +127,7 @@ class WebDoor:
         if part:
             body = fragment(question, main, answer)
         else:
-            head = PageHead(page.name, _title(page, question), secrets.token_hex(8))
-            body = page_frame(head, question, self._session.worktree.root, main, answer)
+            body = page_frame(page, question, self._session.worktree.root, main, answer)
         code = _CODES.get(answer["status"], 200)
         return Rendered(code, body, time.perf_counter() - began)
 
@@ -192,7 +141,7 @@ def read_question(request: Request, page: WebPage) -> WebQuestion:
     """Parse the question in a request. Paths may hold any bytes, so they are decoded here."""
     raw = request.scope.get("raw_path", b"").partition(b"?")[0]
     path = os.fsdecode(unquote_to_bytes(raw)).lstrip("/")
-    tail = path.partition("/")[2] if page.name in WITH_PATH else ""
+    tail = path.partition("/")[2] if page.tail else ""
     query = request.scope["query_string"].decode("latin-1")
     try:
         values = parse_qs(query, max_num_fields=MAX_FIELDS, errors="surrogateescape")
@@ -201,12 +150,10 @@ def read_question(request: Request, page: WebPage) -> WebQuestion:
     return WebQuestion.read(tail, values)
 
 
-def canonical(page: WebPage, question: WebQuestion) -> str:
-    """Return the URL of a question without the parameters that only this tab needs."""
-    kept = {name: values for name, values in question.values.items() if name != "w"}
-    if kept.get("tab") == ["search"]:
-        del kept["tab"]
-    return address(page.name, question.path, kept)
+def canonical(question: WebQuestion) -> str:
+    """Return the URL of a search without what it says anyway."""
+    plain = ("tab", ["search"])
+    return address("", "", dict(pair for pair in question.values.items() if pair != plain))
 
 
 def _main(page: WebPage, question: WebQuestion, answer: Answer) -> Html:
@@ -216,7 +163,3 @@ def _main(page: WebPage, question: WebQuestion, answer: Answer) -> Html:
         return Html(page.render(question, answer))
     except GitIndexError as error:  # a parameter that only the page reads
         return refusal_block({"status": error.status, "message": error.message})
-
-
-def _title(page: WebPage, question: WebQuestion) -> str:
-    return question.path or question.values.get("q", [""])[-1] or page.title

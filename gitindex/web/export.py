@@ -19,7 +19,7 @@ from gitindex.web.html import Html, element, empty, hit, join, kind, shorten
 from gitindex.web.pages.health import HEALTH
 from gitindex.web.pages.map import MAP
 from gitindex.web.session import Answer, WebQuestion, WebSession
-from gitindex.web.static_files import StaticFolder
+from gitindex.web.static_files import static_file
 
 PART = 2_000
 """Number of symbols on one page of the snapshot."""
@@ -53,7 +53,7 @@ def export_snapshot(worktree: Worktree, folder: str) -> list[str]:
     parts = max(1, -(-len(symbols["symbols"]) // PART))
     for number in range(parts):
         shown[_part_name(number)] = (symbols, _symbols(symbols, number, parts))
-    sheet = StaticFolder().get("app.css")
+    sheet = static_file("app.css")
     assert sheet is not None
     files = {"style.css": sheet.data, "map.svg": picture.encode()}
     for name, (answer, main) in shown.items():

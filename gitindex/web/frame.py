@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitindex.web.html import Child, Html, element, hint, join, link, shorten
-from gitindex.web.session import Answer, WebQuestion
+from gitindex.web.session import Answer, WebPage, WebQuestion
 
 PAGES = (("", "Search"), ("map", "Map"), ("time", "Time"), ("health", "Health"))
 TABS = ("search", "grep", "symbols", "docs")
@@ -42,37 +42,32 @@ _REFUSED = frozenset({"invalid_request", "not_found", "ambiguous", "unsupported"
 UNTOLD = "…"
 
 
-class PageHead(NamedTuple):
-    """The parts of a page that the frame shows."""
-
-    name: str
-    title: str
-    tab_id: str  # identifies the browser tab: the server works on one question per tab
-
-
-def page_frame(head: PageHead, request: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
+def page_frame(page: WebPage, request: WebQuestion, root: str, main: Html, answer: Answer) -> Html:
     """Return a whole page."""
-    scripts = ["app.js", *_EXTRA.get(head.name, ())]
-    sheets = ["app.css", *(["vendor/uPlot.min.css"] if head.name == "health" else [])]
+    sheets = ["app.css", *(["vendor/uPlot.min.css"] if page.name == "health" else [])]
     name = os.path.basename(root) or root
     body = element(
         "body",
         element("a", "Skip to results", href="#main", class_="skip"),
-        _header(head, request, name),
+        _header(page, request, name),
         freshness_bar(answer, request.text("at")),
         element("main", main, id="main", tabindex="-1"),
         receipt_line(answer),
         element("div", id="tip", role="tooltip", hidden=True),
         _keys(),
-        data_page=head.name or "search",
+        data_page=page.name or "search",
     )
     parts = [
         element("meta", name="color-scheme", content="light dark"),
         element("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
         [element("link", rel="stylesheet", href=f"/static/{sheet}") for sheet in sheets],
-        [element("script", src=f"/static/{script}", defer=True) for script in scripts],
+        [
+            element("script", src=f"/static/{script}", defer=True)
+            for script in ("app.js", *page.scripts)
+        ],
     ]
-    return document(f"{head.title} · {name}", parts, body)
+    title = request.path or request.values.get("q", [""])[-1] or page.title
+    return document(f"{title} · {name}", parts, body)
 
 
 def document(title: str, head: Child, body: Html) -> Html:
@@ -206,40 +201,32 @@ def _keys() -> Html:
     )
 
 
-def _header(head: PageHead, request: WebQuestion, name: str) -> Html:
+def _header(page: WebPage, request: WebQuestion, name: str) -> Html:
     at = request.text("at")
+    here = {page.name: "page"}
     pages = [
-        element(
-            "a", title, href=link(page, at=at), aria_current="page" if page == head.name else None
-        )
-        for page, title in PAGES
+        element("a", title, href=link(one, at=at), aria_current=here.get(one))
+        for one, title in PAGES
     ]
     return element(
         "header",
         element("a", shorten(name, 28), href=link("", at=at), class_="brand", title="Search"),
-        _search_form(head, request, at),
+        _search_form(page.name == "", request, at),
         element("nav", pages, aria_label="Pages"),
         element("button", "?", type="button", id="show-keys", aria_label="Keys", title="Keys (?)"),
         class_="top",
     )
 
 
-def _search_form(head: PageHead, request: WebQuestion, at: str) -> Html:
-    is_search = head.name == ""
+def _search_form(is_search: bool, request: WebQuestion, at: str) -> Html:
+    tab = request.text("tab", TABS[0]) if is_search else TABS[0]
     return element(
         "form",
         _search_box(request.text("q") if is_search else "", is_search),
         element("kbd", "/", aria_hidden="true"),
         _switches(request) if is_search else None,
-        element(
-            "input",
-            type="hidden",
-            name="tab",
-            value=request.text("tab", TABS[0]) if is_search else TABS[0],
-            id="tab",
-        ),
+        element("input", type="hidden", name="tab", value=tab, id="tab"),
         element("input", type="hidden", name="at", value=at) if at else None,
-        element("input", type="hidden", name="w", value=head.tab_id),
         id="ask",
         action="/",
         method="get",
@@ -297,11 +284,3 @@ def _search_box(text: str, is_search: bool) -> Html:
         autofocus=is_search,
         data_live="1" if is_search else None,
     )
-
-
-_EXTRA = {
-    "map": ("map.js",),
-    "health": ("vendor/uPlot.iife.min.js", "health.js"),
-    "file": ("file.js",),
-    "time": ("time.js",),
-}

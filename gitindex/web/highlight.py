@@ -15,7 +15,7 @@ from gitindex.web.html import Html, text
 MAX_CHARS = 200_000
 MAX_LINE = 2_000
 """Longer lines are cut, and a file that has one is not coloured."""
-_CLASS = re.compile(r"[a-z]?")
+_CLASS = re.compile(r"[a-z]?|cut")
 Tokens = list[list[str]]
 """One line: pairs of a class and a text."""
 _NAME = re.compile(r"[\w.+\-]+")
@@ -30,15 +30,13 @@ class Highlighter:
 
     def lines(self, name: str, content: str) -> list[Html]:
         """Return the lines of a text, each as HTML without its line end."""
-        found = self.tokens(name, content)
-        return [*map(token_html, found)] if found else [*map(_cut, content.split("\n"))]
+        return [*map(token_html, self.many([(name, content)])[0])]
 
-    def tokens(self, name: str, content: str) -> list[Tokens] | None:
-        """Return the tokens of each line; None where the text is too large or the child fails."""
-        return self.many([(name, content)])[0]
+    def many(self, texts: list[tuple[str, str]]) -> list[list[Tokens]]:
+        """Return the lines of several files or snippets as tokens, by one question to the child.
 
-    def many(self, texts: list[tuple[str, str]]) -> list[list[Tokens] | None]:
-        """Return the tokens of several files or snippets, by one question to the child."""
+        What is too large, or what the child fails on, has one token for each line.
+        """
         fit = [pair for pair in texts if _fits(pair[1])]
         with self._lock:
             found = self._ask(fit) if fit else []
@@ -90,16 +88,19 @@ def _fits(content: str) -> bool:
     return len(content) <= MAX_CHARS and max(map(len, content.split("\n"))) <= MAX_LINE
 
 
-def _whole(lines: list[Tokens] | None, content: str) -> list[Tokens] | None:
-    """Return as many lines as the text has; None if there are fewer."""
-    many = content.count("\n") + 1
-    return None if lines is None or len(lines) < many else lines[:many]
+def _whole(tokens: list[Tokens] | None, content: str) -> list[Tokens]:
+    """Return a line of tokens for each line of the text; plain where the child's differ from it."""
+    lines = content.split("\n")
+    found = tokens[: len(lines)] if tokens else []
+    same = ["".join(part for _, part in line) for line in found] == [
+        one.rstrip("\r") for one in lines
+    ]
+    return found if same else [_plain(line) for line in lines]
 
 
-def _cut(line: str) -> Html:
-    if len(line) <= MAX_LINE:
-        return text(line)
-    return Html(f"{text(line[:MAX_LINE])}<span class='cut'> … {len(line)} characters</span>")
+def _plain(line: str) -> Tokens:
+    cut = [["cut", f" … {len(line)} characters"]] if len(line) > MAX_LINE else []
+    return [["", line[:MAX_LINE]], *cut]
 
 
 def token_html(tokens: Tokens, find: re.Pattern[str] | None = None) -> Html:

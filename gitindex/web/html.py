@@ -78,6 +78,13 @@ def hits(rows: list[Html], nothing: str = "", of: str = "hits uses") -> Html:
     return element("ol", rows, class_=of) if rows or not nothing else hint(nothing)
 
 
+def titled(title: Child, rows: list[Html], nothing: str = "", **attributes: str) -> Html:
+    """Return a list below its heading; without rows what is said instead, or nothing at all."""
+    of = attributes.pop("of", "hits uses")
+    head = element("h2", title, **attributes)
+    return join(head, hits(rows, nothing, of)) if rows or nothing else Html("")
+
+
 def join(*children: Child) -> Html:
     """Concatenate children."""
     parts: list[str] = []
@@ -121,6 +128,16 @@ def address(page: str, path: str, query: Mapping[str, Iterable[str]], anchor: st
 def line_of(row: Mapping[str, Any], at: str = "", line: str = "line") -> str:
     """Return the URL of the line of the file that a row names."""
     return link("file", row["path"], f"L{row[line]}", at=at)
+
+
+def spot(row: Mapping[str, Any], at: str = "", most: int = 90) -> Html:
+    """Return the link to the line that a row names, which Enter opens."""
+    return place(shorten(f"{row['path']}:{row['line']}", most), href=line_of(row, at))
+
+
+def file_place(path: str, at: str = "", most: int = 64) -> Html:
+    """Return the link to a file, which Enter opens."""
+    return place(shorten(path, most), href=link("file", path, at=at))
 
 
 def history_of(row: Mapping[str, Any], at: str = "") -> str:

@@ -199,6 +199,8 @@ class WebPage(NamedTuple):
     answer: Callable[[WebSession, WebQuestion], Answer]
     render: Callable[[WebQuestion, Answer], str]
     only_shown: tuple[str, ...] = ()  # fields for the page that JSON leaves out
+    tail: bool = False  # its URL ends in a path
+    scripts: tuple[str, ...] = ()
 
 
 def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import lru_cache
 from typing import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "static")
@@ -22,28 +23,15 @@ class StaticFile(NamedTuple):
     tag: str
 
 
-class StaticFolder:
-    """The files of the page by name."""
-
-    def __init__(self, folder: str = FOLDER) -> None:
-        self._paths = {
-            os.path.relpath(os.path.join(top, name), folder).replace(os.sep, "/"): os.path.join(
-                top, name
-            )
-            for top, _, names in os.walk(folder)
-            for name in names
-            if os.path.splitext(name)[1] in _TYPES
-        }
-        self._read: dict[str, StaticFile] = {}
-
-    def get(self, name: str) -> StaticFile | None:
-        """Return the file of this name, or None."""
-        path = self._paths.get(name)
-        if path is None:
-            return None
-        if name not in self._read:
-            with open(path, "rb") as file:
-                data = file.read()
-            tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-            self._read[name] = StaticFile(data, _TYPES[os.path.splitext(name)[1]], tag)
-        return self._read[name]
+@lru_cache(maxsize=32)
+def static_file(name: str) -> StaticFile | None:
+    """Return the file of this name, or None."""
+    media_type = _TYPES.get(os.path.splitext(name)[1])
+    if media_type is None or ".." in name.split("/") or name.startswith("/"):
+        return None
+    try:
+        with open(os.path.join(FOLDER, name), "rb") as file:
+            data = file.read()
+    except (OSError, ValueError):
+        return None
+    return StaticFile(data, media_type, f'"{hashlib.sha256(data).hexdigest()[:32]}"')

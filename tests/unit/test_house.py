@@ -36,7 +36,7 @@ LINES = {
     "sharing": 3010,
     "store": 5400,
     "view": 1360,
-    "web": 3826,  # history of a definition, text of a comparison, since when a caller calls
+    "web": 3642,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

@@ -1,34 +1,14 @@
-"""The pages by URL, one module each."""
+"""The pages by URL, one module for each subject."""
 
 from __future__ import annotations
 
-from gitindex.web.pages.checks import CLAIMS, RADAR
-from gitindex.web.pages.file import FILE, HISTORY
-from gitindex.web.pages.health import HEALTH, HOOK
-from gitindex.web.pages.home import CENTRAL_PAGE
-from gitindex.web.pages.late_parts import CALLERS, HOVER, NAMES, REACH, SINCE
-from gitindex.web.pages.map import MAP
-from gitindex.web.pages.search import SEARCH
-from gitindex.web.pages.symbol import SYMBOL
-from gitindex.web.pages.time import TIME
+from gitindex.web.pages import checks, file, health, home, late_parts, map, search, symbol, time
 from gitindex.web.session import WebPage
 
-_ALL = (
-    SEARCH,
-    FILE,
-    HISTORY,
-    SYMBOL,
-    MAP,
-    TIME,
-    HEALTH,
-    CALLERS,
-    HOVER,
-    NAMES,
-    REACH,
-    SINCE,
-    HOOK,
-    CENTRAL_PAGE,
-    CLAIMS,
-    RADAR,
-)
-PAGES: dict[str, WebPage] = {page.name: page for page in _ALL}
+_MODULES = (search, file, symbol, map, time, health, late_parts, home, checks)
+PAGES: dict[str, WebPage] = {
+    page.name: page
+    for module in _MODULES
+    for page in vars(module).values()
+    if isinstance(page, WebPage)
+}

@@ -11,21 +11,8 @@ from gitindex.questions.claim import QUESTION as CLAIM
 from gitindex.questions.ink import Ink
 from gitindex.questions.radar import QUESTION as RADAR_QUESTION
 from gitindex.view.tree import NOW
-from gitindex.web.html import (
-    Html,
-    crumbs,
-    element,
-    empty,
-    hint,
-    hit,
-    hits,
-    join,
-    kind,
-    line_of,
-    place,
-    scrolled,
-    shorten,
-)
+from gitindex.web import html
+from gitindex.web.html import Html, element, hint, hit, join, kind, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 
@@ -48,7 +35,7 @@ def _render_claims(request: WebQuestion, answer: Answer) -> Html:
     )
     counts = ", ".join(f"{many} {name}" for name, many in answer["counts"].items() if many)
     return join(
-        crumbs("Claims"),
+        html.crumbs("Claims"),
         element("form", form, action="/claims", method="get", class_="claims"),
         hint(FORMS),
         element("p", counts, role="status", class_="summary") if counts else None,
@@ -59,17 +46,14 @@ def _render_claims(request: WebQuestion, answer: Answer) -> Html:
 def _verdict(row: dict[str, Any], at: str) -> Html:
     """Render one claim: the verdict, why, and the places that show it."""
     evidence = [
-        hit(
-            place(shorten(f"{one['path']}:{one['line']}", 64), href=line_of(one, at)),
-            element("code", one.get("text", "")[:200]),
-        )
+        hit(html.spot(one, at, 64), element("code", one.get("text", "")[:200]))
         for one in row["evidence"]
     ]
     return element(
         "section",
         element("h2", kind(row["verdict"]), " ", element("code", row["claim"])),
         element("p", row["why"]),
-        hits(evidence) if evidence else None,
+        html.hits(evidence) if evidence else None,
         class_=f"verdict {row['verdict']}",
     )
 
@@ -105,16 +89,16 @@ def _render_radar(request: WebQuestion, answer: Answer) -> Html:
     )
     edits = sum(side["edits"] for side in answer["sides"])
     table = (
-        scrolled("Verdicts", [element("td"), head], rows, "scroll radar"),
+        html.scrolled("Verdicts", [element("td"), head], rows, "scroll radar"),
         hint(f"{len(names)} lines of work, {counted(edits, 'edited files')}"),
     )
     shown = element("pre", "\n".join(RADAR_QUESTION.text(answer, Ink()))) if names else None
     return join(
-        crumbs("Radar"),
+        html.crumbs("Radar"),
         element("form", form, action="/radar", method="get", class_="compare"),
         table
         if names
-        else empty(f"{answer['message'].capitalize()}: name a branch, or add a worktree."),
+        else html.empty(f"{answer['message'].capitalize()}: name a branch, or add a worktree."),
         shown,
     )
 

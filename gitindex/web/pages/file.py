@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from gitindex.base.errors import Exit, GitIndexError
@@ -15,21 +14,9 @@ from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.questions.read import QUESTION as READ
 from gitindex.view.tree import TreeChoice
+from gitindex.web import html
 from gitindex.web.frame import copy_button
-from gitindex.web.html import (
-    Html,
-    commit_row,
-    crumbs,
-    element,
-    empty,
-    hint,
-    hits,
-    join,
-    kind,
-    link,
-    place,
-    shorten,
-)
+from gitindex.web.html import Html, element, hint, hits, join, kind, link, links, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 _NO_CONTENT = frozenset({"secret", "symlink", "submodule", "binary", "large"})
@@ -84,7 +71,7 @@ def _crumbs(path: str, at: str, folder: bool = False) -> Html:
         else:
             target = link("file", "/".join(names[:number]), at=at)
             parts.append(join(element("a", shorten(name, 40), href=target), "/"))
-    return crumbs(parts)
+    return html.crumbs(parts)
 
 
 def _notes(answer: Answer, at: str) -> Html:
@@ -144,10 +131,10 @@ def _history_answer(session: WebSession, request: WebQuestion) -> Answer:
 def _render_history(request: WebQuestion, answer: Answer) -> Html:
     path = answer["path"]
     rows = [
-        commit_row(commit, link("file", path, at=commit["id"][:12])) for commit in answer["commits"]
+        html.commit_row(commit, link("file", path, at=commit["id"][:12]))
+        for commit in answer["commits"]
     ]
-    nothing = empty("No commit of HEAD's history changed it.")
-    listed = hits(rows, of="hits uses commits") if rows else nothing
+    listed = hits(rows, "No commit of HEAD's history changed it.", "hits uses commits")
     name = element("code", shorten(request.text("symbol"), 80))
     of = element("p", "Commits that changed ", name) if request.text("symbol") else None
     return join(_crumbs(path, request.text("at")), of, listed)
@@ -166,7 +153,7 @@ def raw_answer(session: WebSession, request: WebQuestion) -> Answer:
                 return lines | {"content": "\n".join(parts) + "\n"}
 
 
-HISTORY = WebPage("history", "History", _history_answer, _render_history)
+HISTORY = WebPage("history", "History", _history_answer, _render_history, tail=True)
 
 
 def _without_content(answer: Answer) -> Html:
@@ -238,7 +225,8 @@ def _code(request: WebQuestion, answer: Answer) -> Html:
         shown = element("code", line)
         who = _blamed(answer["blame"], number - first) if "blame" in answer else None
         rows.append(element("li", mark, who, shown, class_=" ".join(classes) or None))
-    more = _more(request, answer)
+    size = max(1, answer["endLine"] - first + 1)
+    more = _parts(request, answer["path"], "lines", first, size, answer["totalLines"])
     listed = element("ol", rows, class_="code", data_path=answer["path"], aria_label="Code")
     return element("section", listed, more)
 
@@ -254,29 +242,24 @@ def _blamed(lines: list[dict[str, Any]], at: int) -> Html:
     )
 
 
-def _more(request: WebQuestion, answer: Answer) -> Html | None:
-    first, last, total = answer["startLine"], answer["endLine"], answer["totalLines"]
-    parts = (
-        ("earlier lines", max(1, first - MAX_LINES), first > 1),
-        (f"lines {last + 1} to {total}", last + 1, last < total),
-    )
-    found = _parts(request, "file", answer["path"], parts)
-    return hint([[one, " "] for one in found]) if found else None
-
-
 def _parts(
-    request: WebQuestion, page: str, path: str, parts: Iterable[tuple[str, int, bool]]
-) -> list[Html]:
-    """Return links to the other parts of something large: name, first entry, is it there?"""
-    at = request.text("at")
-    return [
-        element("a", name, href=link(page, path, at=at, **{"from": str(first)}))
-        for name, first, is_there in parts
-        if is_there
+    request: WebQuestion, path: str, what: str, first: int, size: int, total: int
+) -> Html | None:
+    """Return links to the parts before and after the one that is shown of something large."""
+    last = min(total, first + size - 1)
+    around = ((max(1, first - size), first - 1), (last + 1, total))
+    found = [
+        (
+            f"{what} {a} to {b}",
+            link("file" if path else "file/", path, at=request.text("at"), **{"from": str(a)}),
+        )
+        for a, b in around
+        if a <= b
     ]
+    return hint(f"{what} {first} to {last} of {total}: ", links(found)) if found else None
 
 
-FILE = WebPage("file", "File", _answer, _render, ("highlighted",))
+FILE = WebPage("file", "File", _answer, _render, ("highlighted",), tail=True, scripts=("file.js",))
 
 
 def folder_list(request: WebQuestion, answer: Answer) -> Html:
@@ -288,7 +271,7 @@ def folder_list(request: WebQuestion, answer: Answer) -> Html:
         name = entry["path"].rpartition("/")[2] + ("/" if count else "")
         edited = entry.get("source") == "worktree"
         row = (
-            place(shorten(name, 48), href=link("file", entry["path"], at=at)),
+            html.place(shorten(name, 48), href=link("file", entry["path"], at=at)),
             element("span", "worktree", class_="source edited") if edited else None,
             element("span", f"{count or entry.get('skip') or ''}", class_="count"),
         )
@@ -298,19 +281,7 @@ def folder_list(request: WebQuestion, answer: Answer) -> Html:
         for folders, name in ((True, "Folders"), (False, "Files"))
         if rows[folders]
     ]
-    nothing = empty("There is no file here yet.")
-    return element("div", lists or nothing, _more_entries(request, answer))
-
-
-def _more_entries(request: WebQuestion, answer: Answer) -> Html | None:
-    """Return links to the other parts of a very large folder."""
+    nothing = html.empty("There is no file here yet.")
     first, total = answer["firstEntry"], answer["entryCount"]
-    if total <= MAX_ENTRIES:
-        return None
-    last = min(total, first + MAX_ENTRIES - 1)
-    parts = (
-        ("earlier", max(1, first - MAX_ENTRIES), first > 1),
-        ("later", last + 1, last < total),
-    )
-    found = _parts(request, "file" if request.path else "file/", request.path, parts)
-    return hint(f"entries {first} to {last} of {total}", [[" · ", one] for one in found])
+    more = _parts(request, request.path, "entries", first, MAX_ENTRIES, total)
+    return element("div", lists or nothing, more)

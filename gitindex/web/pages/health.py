@@ -9,20 +9,8 @@ from typing import Any
 from gitindex.maintenance.hook_trial import measure_cost
 from gitindex.questions.health import QUESTION
 from gitindex.view.tree import NOW
-from gitindex.web.html import (
-    Html,
-    crumbs,
-    element,
-    empty,
-    hint,
-    hit,
-    hits,
-    join,
-    kind,
-    link,
-    scrolled,
-    shorten,
-)
+from gitindex.web import html
+from gitindex.web.html import Html, element, hint, hit, join, kind, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 SHOWN_JOBS = 50
@@ -41,14 +29,14 @@ def _render(_request: WebQuestion, answer: Answer) -> Html:
     label = "Duration of the jobs over time"
     chart = {"id": "chart", "role": "img", "aria_label": label, "data_source": "/health.json"}
     return join(
-        crumbs("Health"),
+        html.crumbs("Health"),
         element("p", others, class_="notes"),
         element("div", _tiles(answer), class_="tiles"),
         element(
             "section",
             element("h2", "Jobs over time"),
             element("div", **chart),
-            None if answer["jobs"] else empty("No job has run yet."),
+            None if answer["jobs"] else html.empty("No job has run yet."),
         ),
         element("div", _jobs(answer), _skipped(answer), class_="split"),
     )
@@ -111,7 +99,7 @@ def _jobs(answer: Answer) -> Html:
     rows = [_job_row(job) for job in answer["jobs"][:SHOWN_JOBS]]
     heads = [_head(name) for name in ("job", "state", "took", "blobs", "when, UTC", "trigger")]
     title = "Last job" if len(rows) == 1 else f"Last {len(rows)} jobs"
-    return element("section", element("h2", title), scrolled("Jobs", heads, rows))
+    return element("section", element("h2", title), html.scrolled("Jobs", heads, rows))
 
 
 def _head(name: str) -> Html:
@@ -141,11 +129,7 @@ def _skipped(answer: Answer) -> Html:
         for why, count in answer["skippedReasons"].items()
     ]
     listed = [
-        hit(
-            element("a", shorten(row["path"], 64), href=link("file", row["path"])),
-            kind(row["reason"].replace("_", " ")),
-        )
-        for row in rows
+        hit(html.file_place(row["path"]), kind(row["reason"].replace("_", " "))) for row in rows
     ]
     more = answer["skippedCount"] - len(rows)
     nothing = hint("Nothing: every tracked file is in the index.")
@@ -153,7 +137,7 @@ def _skipped(answer: Answer) -> Html:
         "section",
         element("h2", "What is left out, and why"),
         element("ul", reasons, class_="reasons") if reasons else nothing,
-        hits(listed),
+        html.hits(listed),
         hint(f"{more} more") if more > 0 else None,
     )
 
@@ -172,5 +156,6 @@ def _render_hook(_request: WebQuestion, answer: Answer) -> Html:
     return _tile("hook", f"{cost['p50']:.1f} ms", more)
 
 
-HEALTH = WebPage("health", "Health", _answer, _render)
+_SCRIPTS = ("vendor/uPlot.iife.min.js", "health.js")
+HEALTH = WebPage("health", "Health", _answer, _render, scripts=_SCRIPTS)
 HOOK = WebPage("hook", "Hook", _hook_answer, _render_hook)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +11,18 @@ from gitindex.questions.browse import QUESTION as BROWSE
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.map import QUESTION as MAP
 from gitindex.questions.read import QUESTION as READ
-from gitindex.web.html import Html, element, hint, hit, join, kind, link, place, shorten
+from gitindex.web.html import (
+    Html,
+    element,
+    file_place,
+    hint,
+    hit,
+    join,
+    kind,
+    link,
+    shorten,
+    titled,
+)
 from gitindex.web.markdown import render_markdown
 from gitindex.web.pages.file import folder_list
 from gitindex.web.session import Answer, PageHere, WebPage, WebQuestion, WebSession
@@ -19,6 +31,7 @@ COMMIT_COUNT = 8
 CENTRAL = 8
 READMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
 KEYS = (("/", "search"), ("j k", "move"), ("Enter", "open"), ("?", "all keys"))
+_WORD_ENDS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 
 
 def home_answer(here: PageHere) -> Answer:
@@ -45,7 +58,7 @@ def render_home(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
     keys = [element("span", element("kbd", key), f" {what}") for key, what in KEYS]
     side = [
-        _edited(answer.get("edited", ()), at),
+        _files("Edited now", () if at else answer.get("edited", ()), at),
         element("div", data_part=link("central", at=at), class_="central"),
         _commits(answer["commits"]),
     ]
@@ -73,18 +86,12 @@ def _shown_readme(readme: dict[str, str] | None, at: str) -> Html | None:
     return element("article", element("h2", name), element("div", body, class_="prose"))
 
 
-def _edited(paths: Iterable[str], at: str) -> Html | None:
-    return None if at else _listed("Edited now", [_file_row(path, at) for path in paths])
+def _listed(title: str, rows: list[Html], more: str = "") -> Html:
+    return titled(title, rows, of=f"listed uses{more}")
 
 
-def _listed(title: str, rows: list[Html], more: str = "") -> Html | None:
-    """Return rows below a title; nothing where there are none."""
-    listed = element("ol", rows, class_=f"listed uses{more}")
-    return join(element("h2", title), listed) if rows else None
-
-
-def _file_row(path: str, at: str, more: Html | None = None) -> Html:
-    return hit(place(shorten(path, 48), href=link("file", path, at=at)), more)
+def _files(title: str, paths: Iterable[str], at: str) -> Html:
+    return _listed(title, [hit(file_place(path, at, 48)) for path in paths])
 
 
 def _commits(commits: list[dict[str, Any]]) -> Html:
@@ -96,8 +103,7 @@ def _commits(commits: list[dict[str, Any]]) -> Html:
         for row in commits
     ]
     changed = list(dict.fromkeys(path for row in commits for path in row["files"]))[:CENTRAL]
-    files = [_file_row(path, "") for path in changed]
-    return join(_listed("Recent commits", rows, " recent"), _listed("Recently changed", files))
+    return join(_listed("Recent commits", rows, " recent"), _files("Recently changed", changed, ""))
 
 
 def _central_answer(session: WebSession, request: WebQuestion) -> Answer:
@@ -108,11 +114,10 @@ def _central_answer(session: WebSession, request: WebQuestion) -> Answer:
 def _render_central(request: WebQuestion, answer: Answer) -> Html:
     at = request.text("at")
     files = answer["files"][:CENTRAL]
-    rows = [_file_row(row["path"], at, _first_name(row, at)) for row in files]
-    entries = answer.get("entrypoints", ())[:4]
-    starts = [_file_row(row["path"], at) for row in entries if "path" in row]
-    central, begins = _listed("Central files", rows), _listed("Entry points", starts)
-    return join(_examples(files, at), central, begins)
+    rows = [hit(file_place(row["path"], at, 48), _first_name(row, at)) for row in files]
+    starts = [row["path"] for row in answer.get("entrypoints", ())[:4] if "path" in row]
+    central = _listed("Central files", rows)
+    return join(_examples(files, at), central, _files("Entry points", starts, at))
 
 
 def _first_name(row: dict[str, Any], at: str) -> Html | None:
@@ -123,17 +128,15 @@ def _first_name(row: dict[str, Any], at: str) -> Html | None:
     return element("a", shorten(name, 24), href=target, class_="symbol")
 
 
-def _examples(files: list[dict[str, Any]], at: str) -> Html | None:
+def _examples(files: list[dict[str, Any]], at: str) -> Html:
     """Return three queries that find something here."""
-    names = [symbol["name"] for row in files for symbol in row["symbols"][:1]][:3]
-    if not names:
-        return None
-    words = " ".join(files[0]["path"].rpartition("/")[2].partition(".")[0].split("_"))
-    tries = (
-        ("search", f"{words} {names[-1]}", ""),
-        ("symbols", names[0], ""),
-        ("grep", f"{names[min(1, len(names) - 1)]}(", "1"),
-    )
+    names = [symbol["name"] for row in files for symbol in row["symbols"][:1]]
+    words = [found for name in names if " " in (found := _WORD_ENDS.sub(" ", name).strip())]
+    tries = [
+        *(("search", found.lower(), "") for found in words[:1]),
+        *(("symbols", name, "") for name in names[:1]),
+        *(("grep", f"{name}(", "1") for name in names[1:2]),
+    ]
     rows = [
         hit(
             kind(tab),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gitindex.base.escape import path_fields
+from gitindex.base.escape import counted, path_fields
 from gitindex.base.path_kind import is_test
 from gitindex.query.read import MAX_LINES
 from gitindex.questions.definition import QUESTION as DEFINITION
@@ -15,21 +15,8 @@ from gitindex.questions.ink import signature
 from gitindex.questions.names import QUESTION as NAMES_QUESTION
 from gitindex.questions.outline import QUESTION as OUTLINE
 from gitindex.view.tree import NOW
-from gitindex.web.html import (
-    Html,
-    crumbs,
-    element,
-    hint,
-    history_of,
-    hit,
-    hits,
-    join,
-    kind,
-    line_of,
-    link,
-    place,
-    shorten,
-)
+from gitindex.web import html
+from gitindex.web.html import Html, element, hint, hit, kind, link
 from gitindex.web.pages.file import outline_rows
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -59,20 +46,14 @@ def _hover_answer(session: WebSession, request: WebQuestion) -> Answer:
 
 
 def _render_hover(request: WebQuestion, answer: Answer) -> Html:
-    parts = []
+    at, parts = request.text("at"), []
     for row in answer["definitions"]:
-        target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
-        spot = shorten(f"{row['path']}:{row['line']}", 70)
+        uses = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=at)
+        more = html.links((("uses", uses), ("history", html.history_of(row, at))))
         parts += [
             element("pre", signature(row["signature"] or row["qualifiedName"])),
             element("p", row["doc"].strip()[:600]) if row["doc"] else None,
-            hint(
-                element("a", spot, href=line_of(row, request.text("at"))),
-                " · ",
-                element("a", "uses", href=target),
-                " · ",
-                element("a", "history", href=history_of(row, request.text("at"))),
-            ),
+            hint(html.spot(row, at, 70), " ", more),
         ]
     return element("div", parts) if parts else hint("a local name")
 
@@ -85,12 +66,7 @@ def _names_answer(session: WebSession, request: WebQuestion) -> Answer:
 
 
 def _render_names(_request: WebQuestion, answer: Answer) -> Html:
-    return hint(f"{len(answer['names'])} names lead somewhere")
-
-
-NAMES = WebPage("names", "Names", _names_answer, _render_names)
-CALLERS = WebPage("callers", "Callers", _answer, _render)
-HOVER = WebPage("hover", "Definition", _hover_answer, _render_hover)
+    return hint(f"{counted(len(answer['names']), 'names')} lead somewhere")
 
 
 def _since_answer(session: WebSession, request: WebQuestion) -> Answer:
@@ -103,24 +79,26 @@ def _since_answer(session: WebSession, request: WebQuestion) -> Answer:
 def _render_since(request: WebQuestion, answer: Answer) -> Html:
     rows = [
         hit(
-            place(element("code", row["commit"][:12]), href=link("time", at=row["commit"][:12])),
+            html.place(
+                element("code", row["commit"][:12]), href=link("time", at=row["commit"][:12])
+            ),
             element("time", row["date"]),
             element("span", row["what"], class_=f"change {row['what']}"),
-            element("span", shorten(row["subject"], 100)),
+            element("span", html.shorten(row["subject"], 100)),
         )
         for row in answer["events"]
     ]
-    names = (
-        element("code", request.path.rpartition("#")[2]),
-        element("code", request.text("callee")),
+    caller, callee = (
+        element("code", name) for name in (request.path.rpartition("#")[2], request.text("callee"))
     )
-    title = crumbs("Calls from ", names[0], " to ", names[1], " by commit")
     behind = "The history is indexed up to an older commit: run `gitindex history index`."
-    listed = hits(rows, "No such call in the indexed history.", "hits uses commits")
-    return join(title, listed, None if answer["exact"] else hint(behind))
+    return html.join(
+        html.crumbs("Calls from ", caller, " to ", callee, " by commit"),
+        html.hits(rows, "No such call in the indexed history.", "hits uses commits"),
+        None if answer["exact"] else hint(behind),
+    )
 
 
-SINCE = WebPage("since", "Since", _since_answer, _render_since)
 DEPTH = 4
 NODES = 200
 
@@ -154,22 +132,22 @@ def tests_of(graph: Answer) -> list[dict[str, Any]]:
 
 
 def _render_reach(request: WebQuestion, answer: Answer) -> Html:
-    at = request.text("at")
     rows = [
-        hit(
-            place(shorten(row["path"], 64), href=link("file", row["path"], at=at)),
-            kind(_away(row["calls"])),
-        )
+        hit(html.file_place(row["path"], request.text("at")), kind(_away(row["calls"])))
         for row in answer["tests"]
     ]
     several = "Several definitions have this name: open one of them."
     nothing = several if answer.get("candidates") else f"No test reaches it within {DEPTH} calls."
     cut = f"Only the nearest {NODES} callers were looked at."
-    return join(hits(rows, nothing), hint(cut) if answer.get("truncated") else None)
+    return html.join(html.hits(rows, nothing), hint(cut) if answer.get("truncated") else None)
 
 
 def _away(calls: int) -> str:
-    return "direct" if calls <= 1 else f"through {calls - 1} call{'' if calls == 2 else 's'}"
+    return "direct" if calls <= 1 else f"through {counted(calls - 1, 'calls')}"
 
 
-REACH = WebPage("reach", "Tests", _reach_answer, _render_reach)
+CALLERS = WebPage("callers", "Callers", _answer, _render, tail=True)
+HOVER = WebPage("hover", "Definition", _hover_answer, _render_hover, tail=True)
+NAMES = WebPage("names", "Names", _names_answer, _render_names, tail=True)
+REACH = WebPage("reach", "Tests", _reach_answer, _render_reach, tail=True)
+SINCE = WebPage("since", "Since", _since_answer, _render_since, tail=True)

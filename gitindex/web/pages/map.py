@@ -243,4 +243,4 @@ def _also(request: WebQuestion, node: dict[str, Any]) -> Html | None:
     return element("span", focus, " ", code, class_="also")
 
 
-MAP = WebPage("map", "Map", _answer, _render)
+MAP = WebPage("map", "Map", _answer, _render, scripts=("map.js",))

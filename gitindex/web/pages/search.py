@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import groupby
-from operator import itemgetter
 from textwrap import dedent
 from typing import Any
 
@@ -40,28 +38,28 @@ _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "re")
 
 
 def _answer(session: WebSession, request: WebQuestion) -> Answer:
-    tab = TABS[tab_of(request)]
+    name = tab_of(request)
     if request.text("q").strip() or request.text("tag"):
-        answer = answer_of(session, request, tab)
-        if tab.label == "Search" and answer["status"] == "ok":
-            answer["coloured"] = _tokens(session, answer["results"])
+        answer = answer_of(session, request, TABS[name])
+        if name in _CODE and answer["status"] == "ok":
+            texts = [(row["path"], _CODE[name](row)) for row in answer["results"]]
+            answer["coloured"] = session.highlighter.many(texts)
         return answer
     with session.page(request.choice) as here:
         return home_answer(here) | {"query": "", "results": [], "truncated": False}
 
 
-def _tokens(session: WebSession, rows: list[dict[str, Any]]) -> list[list[Tokens]]:
-    """Return the lines of snippets as tokens; the indent they share and the ends of long ones are cut."""
-    texts = [(row["path"], "\n".join(_lines_of(row["snippet"]))) for row in rows]
-    found = session.highlighter.many(texts)
-    return [
-        [[["", line]] for line in text.split("\n")] if tokens is None else tokens
-        for (_, text), tokens in zip(texts, found, strict=True)
-    ]
+def _snippet_of(row: dict[str, Any]) -> str:
+    """Return a snippet; the indent its lines share and the ends of long ones are cut."""
+    lines = dedent(row["snippet"]).split("\n")[:MAX_LINES]
+    return "\n".join(line[:MAX_LINE] for line in lines)
 
 
-def _lines_of(snippet: str) -> list[str]:
-    return [line[:MAX_LINE] for line in dedent(snippet).split("\n")[:MAX_LINES]]
+_CODE: dict[str, Callable[[dict[str, Any]], str]] = {
+    "search": _snippet_of,
+    "grep": lambda row: row["text"][:MAX_LINE],
+}
+"""The code that a result shows, in the tabs that colour it."""
 
 
 def _render(request: WebQuestion, answer: Answer) -> Html:
@@ -74,8 +72,9 @@ def _render(request: WebQuestion, answer: Answer) -> Html:
     elif "entries" in answer:
         body = render_home(request, answer)
     elif rows:
-        hits = _ROWS[name](request, rows) if name != "search" else _found(request, answer)
-        body = element("ol", hits, class_=f"hits {name}", aria_label="Results")
+        body = element(
+            "ol", _ROWS[name](request, answer), class_=f"hits {name}", aria_label="Results"
+        )
     else:
         body = _nothing(request, answer, name)
     panel = facet_panel(tab, request, rows)
@@ -135,10 +134,7 @@ def source_chip(row: dict[str, Any]) -> Html | None:
 
 def _found(request: WebQuestion, answer: Answer) -> Iterator[Html]:
     """Yield a hit for each file, its places in their order."""
-    files: dict[str, list[tuple[dict[str, Any], list[Tokens]]]] = {}
-    for row, tokens in zip(answer["results"], answer["coloured"], strict=True):
-        files.setdefault(row["path"], []).append((row, tokens))
-    for places in files.values():
+    for places in _by_file(answer).values():
         parts = []
         for number, (row, tokens) in enumerate(places):
             also = {"href": line_of(row, request.text("at")), "class_": "place also"}
@@ -149,12 +145,19 @@ def _found(request: WebQuestion, answer: Answer) -> Iterator[Html]:
         yield element("li", parts, class_="hit")
 
 
+def _by_file(answer: Answer) -> dict[str, list[tuple[dict[str, Any], list[Tokens]]]]:
+    files: dict[str, list[tuple[dict[str, Any], list[Tokens]]]] = {}
+    for row, tokens in zip(answer["results"], answer["coloured"], strict=True):
+        files.setdefault(row["path"], []).append((row, tokens))
+    return files
+
+
 def _snippet(row: dict[str, Any], lines: list[Tokens]) -> Html | None:
     if not row["snippet"]:
         return None
     find = _terms(row["matched"])
     shown = [
-        join(element("span", number, class_="number"), token_html(tokens, find), "\n")
+        element("span", element("span", number, class_="number"), token_html(tokens, find), "\n")
         for number, tokens in enumerate(lines, row["line"])
     ]
     return element("pre", shown, class_="code")
@@ -170,20 +173,19 @@ def _symbol_link(request: WebQuestion, row: dict[str, Any]) -> Html | None:
     )
 
 
-def _lines(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
+def _lines(request: WebQuestion, answer: Answer) -> Iterator[Html]:
     find, at = _pattern_of(request), request.text("at")
-    for path, group in groupby(rows, itemgetter("path")):
-        lines = list(group)
+    for path, lines in _by_file(answer).items():
         head = element("a", shorten(path, 90), href=link("file", path, at=at), class_="name")
-        yield element("li", head, source_chip(lines[0]), class_="group")
-        for row in lines:
+        yield element("li", head, source_chip(lines[0][0]), class_="group")
+        for row, tokens in lines:
             number = element("span", row["line"], class_="line")
-            code = element("code", _mark(row["text"][:MAX_LINE], find))
+            code = element("code", token_html(tokens[0], find), class_="code")
             yield hit(place(number, code, href=line_of(row, at)))
 
 
-def _definitions(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
-    for row in rows:
+def _definitions(request: WebQuestion, answer: Answer) -> Iterator[Html]:
+    for row in answer["symbols"]:
         target = link("symbol", f"{row['path']}#{row['qualifiedName']}", at=request.text("at"))
         shown = place(
             element("code", shorten(signature(row["signature"] or row["qualifiedName"]), 110)),
@@ -196,12 +198,15 @@ def _definitions(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[H
         )
 
 
-def _documents(request: WebQuestion, rows: list[dict[str, Any]]) -> Iterator[Html]:
-    for row in rows:
+def _documents(request: WebQuestion, answer: Answer) -> Iterator[Html]:
+    for row in answer["results"]:
         topics = [element("span", topic, class_="topic") for topic in row["topics"][:8]]
         day = element("time", row["createdAt"][:10]) if row.get("createdAt") else None
         head = (_place(request, row, "startLine"), day, topics, source_chip(row))
-        text = element("pre", marked(row["snippet"], row["matched"])) if row["snippet"] else None
+        find = _terms(row["matched"])
+        text = (
+            element("pre", token_html([["", _snippet_of(row)]], find)) if row["snippet"] else None
+        )
         yield element(
             "li",
             element("div", head, class_="head"),
@@ -215,16 +220,12 @@ def _doc(text: str) -> Html | None:
     return element("p", text, class_="doc") if text else None
 
 
-_ROWS: dict[str, Callable[[WebQuestion, list[dict[str, Any]]], Iterator[Html]]] = {
+_ROWS: dict[str, Callable[[WebQuestion, Answer], Iterator[Html]]] = {
+    "search": _found,
     "grep": _lines,
     "symbols": _definitions,
     "docs": _documents,
 }
-
-
-def marked(snippet: str, terms: list[str]) -> Html:
-    """Return lines with the terms marked; the indent they share and the ends of long ones are cut."""
-    return _mark("\n".join(_lines_of(snippet)), _terms(terms))
 
 
 def _terms(terms: list[str]) -> re.Pattern[str] | None:
@@ -237,18 +238,6 @@ def _terms(terms: list[str]) -> re.Pattern[str] | None:
         if longest_first
         else None
     )
-
-
-def _mark(text: str, find: re.Pattern[str] | None) -> Html:
-    if find is None:
-        return join(text)
-    parts: list[str] = []
-    at = 0
-    for found in find.finditer(text):
-        if found.end() > found.start():
-            parts += [text[at : found.start()], element("mark", found.group())]
-            at = found.end()
-    return join(*parts, text[at:])
 
 
 def _pattern_of(request: WebQuestion) -> re.Pattern[str] | None:

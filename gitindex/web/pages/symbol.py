@@ -7,30 +7,17 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from gitindex.base.escape import counted
 from gitindex.base.path_kind import is_test
 from gitindex.base.vocabulary import Tier
 from gitindex.query.absence import summary
 from gitindex.questions.definition import doc_of
 from gitindex.questions.graph import QUESTION as GRAPH
-from gitindex.questions.ink import signature
+from gitindex.questions.ink import last_name, signature
 from gitindex.questions.refs import QUESTION as REFERENCES
+from gitindex.web import html
 from gitindex.web.frame import copy_button
-from gitindex.web.html import (
-    Html,
-    crumbs,
-    element,
-    empty,
-    hint,
-    history_of,
-    hit,
-    hits,
-    join,
-    kind,
-    line_of,
-    link,
-    place,
-    shorten,
-)
+from gitindex.web.html import Html, element, hint, hit, hits, join, kind, link, place, shorten
 from gitindex.web.pages.search import source_chip
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -47,6 +34,7 @@ _CLASSES = {
     "prose": "comments, strings and documents",
 }
 """The classes of the partition, the surest first."""
+_COUNTED = ("definitions", "references")
 _ABOUT = {
     "semantic": "proven by a compiler's index",
     "exact": "bound by scopes",
@@ -104,21 +92,20 @@ def _head(request: WebQuestion, answer: Answer) -> Html:
             "p",
             kind(row["kind"]),
             element("code", shorten(signature(row["signature"] or row["qualifiedName"]), 160)),
-            place(shorten(f"{row['path']}:{row['line']}", 90), href=line_of(row, at)),
-            element("a", "history", href=history_of(row, at)),
+            html.spot(row, at),
+            element("a", "history", href=html.history_of(row, at)),
             source_chip(row),
             class_="head",
         )
         for row in definitions[:10]
     ]
     command = shlex.join(["gitindex", REFERENCES.name, request.path])
-    focus = [
-        element("a", "on the map", href=link("map", focus=row["path"], at=at))
-        for row in definitions[:1]
-    ]
+    focus = html.links(
+        ("on the map", link("map", focus=row["path"], at=at)) for row in definitions[:1]
+    )
     more = len(definitions) - 10
     return join(
-        crumbs(
+        html.crumbs(
             element("strong", shorten(answer["name"], 80)),
             copy_button("copy as command", command),
             focus,
@@ -144,18 +131,28 @@ def _partition(request: WebQuestion, answer: Answer) -> Html | None:
     if not shown:
         return None
     bar = [
-        element("rect", x=x, width=width, y=0, height=10, class_=name, rx=1)
+        element(
+            "a",
+            element("rect", x=x, width=width, y=0, height=10, class_=name, rx=1),
+            href=_class_address(request, answer, name),
+            tabindex=-1,  # the legend has the same links
+        )
         for name, (x, width) in zip(shown, _shares([*shown.values()]), strict=True)
     ]
-    legend = [element("li", _class_link(request, name, count)) for name, count in shown.items()]
-    label = f"{sum(shown.values())} occurrences of the name by class"
-    box = {
-        "viewBox": "0 0 1000 10",
-        "preserveAspectRatio": "none",
-        "role": "img",
-        "aria_label": label,
-    }
-    return element("div", element("svg", bar, **box), element("ul", legend), class_="partition")
+    legend = [
+        element(
+            "a",
+            element("span", class_=f"swatch {name}", aria_hidden="true"),
+            counted(count, name) if name in _COUNTED else f"{count} {name}",
+            href=_class_address(request, answer, name),
+            title=_CLASSES[name],
+        )
+        for name, count in shown.items()
+    ]
+    box = {"viewBox": "0 0 1000 10", "preserveAspectRatio": "none", "aria_hidden": "true"}
+    title = f"{counted(sum(shown.values()), 'occurrences')} of the name by class"
+    listed = element("ul", [element("li", one) for one in legend], aria_label=title)
+    return element("div", element("svg", bar, **box), listed, class_="partition")
 
 
 def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
@@ -169,24 +166,24 @@ def _shares(counts: list[int]) -> Iterator[tuple[int, int]]:
         x += width
 
 
-def _class_link(request: WebQuestion, name: str, count: int) -> Html:
-    query = {} if name in ("definitions", "references", "possible") else {"all": "1"}
-    return element(
-        "a",
-        element("span", class_=f"swatch {name}", aria_hidden="true"),
-        f"{count} {name if count > 1 else name.removesuffix('s')}",
-        href=link("symbol", request.path, name, at=request.text("at"), **query),
-        title=_CLASSES[name],
-    )
+def _class_address(request: WebQuestion, answer: Answer, name: str) -> str:
+    """Return where a class is listed: on this page, or among all places of the name."""
+    at = request.text("at")
+    if name == "elsewhere":
+        return link("", tab="grep", q=last_name(answer["name"]), F="1", word="1", at=at)
+    query = {} if name in (*_COUNTED, "possible") else {"all": "1"}
+    return link("symbol", request.path, name, at=at, **query)
 
 
-def _listed(request: WebQuestion, answer: Answer, name: str, field: str) -> Html | None:
+def _listed(request: WebQuestion, answer: Answer, name: str, field: str) -> Html:
     """Return the places of one class of the partition, if the answer lists any."""
     rows = answer.get(field, ())[:SHOWN_POSSIBLE]
-    title = element("h2", f"{answer['accounted'].get(name, len(rows))} {name}", id=name)
-    about = [(row.get("why") or _CLASSES[name]).replace("_", " ") for row in rows]
-    listed = [_use(request, row, why) for row, why in zip(rows, about, strict=True)]
-    return join(title, hits(listed)) if rows else None
+    listed = [
+        _use(request, row, (row.get("why") or _CLASSES[name]).replace("_", " ")) for row in rows
+    ]
+    total = answer["accounted"].get(name, len(rows))
+    cut = f", {len(rows)} shown" if total > len(rows) else ""
+    return html.titled(f"{total} {name}{cut}", listed, id=name)
 
 
 def _references(request: WebQuestion, answer: Answer) -> Html:
@@ -197,10 +194,11 @@ def _references(request: WebQuestion, answer: Answer) -> Html:
         listed = [_use(request, row, row.get("use", row["role"])) for row in rows]
         head = element("h3", tier, element("span", _ABOUT.get(tier, ""), class_="hint"))
         groups.append(element("div", head, hits(listed)))
-    total = answer.get("totalReferences", len(uses))
-    title = f"{total} reference{'' if total == 1 else 's'}"
+    title = counted(answer.get("totalReferences", len(uses)), "references")
     cut = f", {len(answer['references'])} shown" if answer.get("truncated") else ""
-    return join(element("h2", title + cut, id="references"), groups or empty("Nobody uses it."))
+    return join(
+        element("h2", title + cut, id="references"), groups or html.empty("Nobody uses it.")
+    )
 
 
 def _tier(row: dict[str, Any]) -> int:
@@ -211,7 +209,7 @@ def _use(request: WebQuestion, row: dict[str, Any], why: str) -> Html:
     spot = _spot(row["path"], "/", f":{row['line']}")
     edited = source_chip(row) if row.get("source") == "worktree" else None
     code = element("code", row["text"][:200])
-    return hit(place(spot, href=line_of(row, request.text("at"))), code, kind(why), edited)
+    return hit(place(spot, href=html.line_of(row, request.text("at"))), code, kind(why), edited)
 
 
 def _spot(name: str, mark: str, tail: str = "") -> Html:
@@ -241,8 +239,7 @@ def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
         to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
         since = _since(identity, answer["name"]) if callers else None
         rows.append(hit(to, kind(f"{tier} {how}"), since, title=kinds.get(identity)))
-    head = element("h2", title, element("span", len(rows), class_="hint"))
-    return join(head, hits(rows, nothing))
+    return html.titled((title, element("span", len(rows), class_="hint")), rows, nothing)
 
 
 def _since(caller: str, name: str) -> Html | None:
@@ -255,10 +252,10 @@ def _choose(request: WebQuestion, graph: Answer) -> Html:
     """Return the symbols of a name that several have."""
     at = request.text("at")
     names = [
-        element("li", element("a", shorten(node["id"], 70), href=link("symbol", node["id"], at=at)))
+        hit(place(_spot(node["id"], "#"), href=link("symbol", node["id"], at=at)))
         for node in graph.get("candidates", ())[:20]
     ]
-    return join(hint("Several symbols have this name: choose one."), element("ul", names))
+    return join(hint("Several symbols have this name: choose one."), hits(names))
 
 
 def _tests_block(request: WebQuestion, answer: Answer) -> Html:
@@ -272,4 +269,4 @@ def _tests_block(request: WebQuestion, answer: Answer) -> Html:
     return join(element("h2", "Tests that reach it"), listed)
 
 
-SYMBOL = WebPage("symbol", "Symbol", _answer, _render)
+SYMBOL = WebPage("symbol", "Symbol", _answer, _render, tail=True)

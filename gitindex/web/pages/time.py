@@ -8,13 +8,10 @@ from gitindex.base.escape import counted
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.compare import QUESTION as COMPARE
 from gitindex.view.tree import NOW
+from gitindex.web import html
 from gitindex.web.html import (
     Html,
-    commit_row,
-    crumbs,
-    day_of,
     element,
-    empty,
     hint,
     hit,
     hits,
@@ -23,6 +20,7 @@ from gitindex.web.html import (
     link,
     links,
     shorten,
+    titled,
 )
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -44,11 +42,11 @@ def _answer(session: WebSession, request: WebQuestion) -> Answer:
 def _render(request: WebQuestion, answer: Answer) -> Html:
     commits = answer["commits"]
     if not commits:
-        return empty("There is no commit yet.")
+        return html.empty("There is no commit yet.")
     at, base = request.text("at"), request.text("base")
     chosen = _index(commits, at)
     return join(
-        crumbs("Time"),
+        html.crumbs("Time"),
         _slider(commits, chosen),
         element("div", _card(commits, chosen, bool(at)), id="moment"),
         _base_form(commits, chosen, base),
@@ -108,7 +106,7 @@ def _card(commits: list[dict[str, Any]], chosen: int, past: bool) -> Html:
     return element(
         "div",
         element("strong", shorten(commit["subject"], 120)),
-        element("p", element("code", at), " ", day_of(commit["time"]), when, tags),
+        element("p", element("code", at), " ", html.day_of(commit["time"]), when, tags),
         element("p", "At this commit: ", links(pages)),
         _done(commit, commits[chosen + 1]["id"][:12]) if chosen + 1 < len(commits) else None,
         class_="card" + (" past" if past else ""),
@@ -157,8 +155,9 @@ def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
 
 def _shown_difference(found: dict[str, Any]) -> Html:
     summary = (
-        f"{found['changedFiles']} files, {found['changedSymbolCount']} symbols changed;"
-        f" {found['addedEdgeCount']} imports added, {found['removedEdgeCount']} removed"
+        f"{counted(found['changedFiles'], 'files')},"
+        f" {counted(found['changedSymbolCount'], 'symbols')} changed;"
+        f" {counted(found['addedEdgeCount'], 'imports')} added, {found['removedEdgeCount']} removed"
     )
     edges = (("addedEdges", "added", "+"), ("removedEdges", "removed", "−"))
     imports = [_edge_row(edge, name, sign) for key, name, sign in edges for edge in found[key]]
@@ -170,7 +169,7 @@ def _shown_difference(found: dict[str, Any]) -> Html:
     ]
     return element(
         "section",
-        element("h2", f"From {found['base']} to {found['at']}"),
+        element("h2", f"From {found['base']} to {found['at'] or 'the files on disk'}"),
         element("p", summary, class_="summary"),
         None if found["exact"] else cut,
         element("div", parts, class_="split"),
@@ -211,7 +210,7 @@ def _edge_row(edge: dict[str, str], change: str, sign: str) -> Html:
 
 def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
     rows = [
-        commit_row(
+        html.commit_row(
             commit,
             link("time", at=commit["id"][:12]),
             [_tag(tag) for tag in commit["tags"][:4]],
@@ -220,7 +219,7 @@ def _list(commits: list[dict[str, Any]], chosen: int, cut: bool) -> Html:
         for number, commit in enumerate(commits)
     ]
     more = hint(f"The newest {MAX_COMMITS} are listed.") if cut else None
-    return element("section", element("h2", "Commits"), hits(rows, of="hits uses commits"), more)
+    return element("section", titled("Commits", rows, of="hits uses commits"), more)
 
 
-TIME = WebPage("time", "Time", _answer, _render)
+TIME = WebPage("time", "Time", _answer, _render, scripts=("time.js",))

@@ -9,9 +9,9 @@
   const put = (target, html) => {
     const made = new DOMParser().parseFromString(html, "text/html").body;
     for (const name of ["bar", "receipt"]) {
-      const [came, held] = [made.querySelector(`#${name}`), document.getElementById(name)];
+      const [came, now] = [made.querySelector(`#${name}`), document.getElementById(name)];
       if (came) came.remove();
-      if (came && held && came.outerHTML !== held.outerHTML) held.replaceWith(came);
+      if (came && now && came.outerHTML !== now.outerHTML) now.replaceWith(came);
     }
     const { id, href } = target.contains(document.activeElement) ? document.activeElement : {};
     target.replaceChildren(...made.childNodes);
@@ -43,39 +43,39 @@
   fill(document);
 
   // One question at a time, and then the newest: two on their way could overtake each other.
-  let [busy, wanted, address, later] = [false, false, "", 0];
-  const settle = () => {
+  let [busy, pending, address, later] = [false, false, "", 0];
+  const write_address = () => {
     clearTimeout(later);
     if (address) history.replaceState(history.state, "", address);
     address = "";
   };
   const question = () => {
-    wanted = false;
+    pending = false;
     const form = new URLSearchParams(new FormData(box.form));
     document.querySelectorAll("#facets input:checked").forEach((one) => form.append(one.name, one.value));
     return get(`/?${form}`);
   };
   const ask = async () => {
-    wanted = true;
+    pending = true;
     if (busy) return;
     busy = true;
     try {
       for (let coming = question(); coming;) {
         const part = await coming;
-        coming = wanted ? question() : null;
+        coming = pending ? question() : null;
         if (!part) continue;
         put(document.getElementById("main"), part.html);
         address = part.address;
         clearTimeout(later);
-        later = setTimeout(settle, 200);
+        later = setTimeout(write_address, 200);
       }
     } finally { busy = false; }
   };
   if (types) {
     let last = box.value;
     box.addEventListener("input", () => { if (box.value !== last) { last = box.value; ask(); } });
-    document.addEventListener("click", settle, true);
-    addEventListener("beforeunload", settle);
+    document.addEventListener("click", write_address, true);
+    addEventListener("beforeunload", write_address);
   }
 
   const hits = () => {
@@ -154,13 +154,13 @@
       if (stream || document.hidden) return;
       stream = new EventSource("/live");
       stream.addEventListener("bar", (event) => {
-        const told = JSON.parse(event.data);
-        document.getElementById("bar").outerHTML = told.bar;
-        if (seen && seen !== told.version) {
+        const change = JSON.parse(event.data);
+        document.getElementById("bar").outerHTML = change.bar;
+        if (seen && seen !== change.version) {
           if (types) ask();
           document.body.dispatchEvent(new CustomEvent("index-changed"));
         }
-        seen = told.version;
+        seen = change.version;
       });
       stream.addEventListener("open", () => { failures = 0; });
       stream.addEventListener("error", () => { if (++failures >= 3 || stream.readyState === 2) { close(); ended(); } });

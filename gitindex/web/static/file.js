@@ -23,7 +23,7 @@
     const key = `${line}:${column}`;
     if (!known.has(key)) {
       const path = location.pathname.slice("/file/".length);
-      const query = new URLSearchParams({ line, col: column, at, w: "hover" });
+      const query = new URLSearchParams({ line, col: column, at });
       const answer = await fetch(`/hover/${path}?${query}`, { headers: { "X-Part": "1" } });
       known.set(key, answer.status === 200 ? await answer.text() : "");
     }

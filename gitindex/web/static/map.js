@@ -11,8 +11,8 @@
   [view.width, view.height] = [view.width * large, view.height * large];
   const whole = view.width;
 
-  const zoom = (wanted, x, y) => {
-    const by = Math.max(whole / 10, Math.min(3 * whole, view.width * wanted)) / view.width;
+  const zoom = (factor, x, y) => {
+    const by = Math.max(whole / 10, Math.min(3 * whole, view.width * factor)) / view.width;
     [view.x, view.y] = [x - (x - view.x) * by, y - (y - view.y) * by];
     [view.width, view.height] = [view.width * by, view.height * by];
   };
@@ -31,17 +31,17 @@
     else zoom(by, view.x + view.width / 2, view.y + view.height / 2);
   });
 
-  let held = null;
+  let from = null;
   let moved = false;
-  graph.addEventListener("pointerdown", (event) => { held = { x: event.clientX, y: event.clientY }; moved = false; });
+  graph.addEventListener("pointerdown", (event) => { from = { x: event.clientX, y: event.clientY }; moved = false; });
   graph.addEventListener("pointermove", (event) => {
-    if (!held || !event.buttons) return;
-    const [x, y] = [event.clientX - held.x, event.clientY - held.y];
+    if (!from || !event.buttons) return;
+    const [x, y] = [event.clientX - from.x, event.clientY - from.y];
     if (!moved && Math.hypot(x, y) < 5) return;
     moved = true;
     const scale = graph.getScreenCTM().a;
     [view.x, view.y] = [view.x - x / scale, view.y - y / scale];
-    held = { x: event.clientX, y: event.clientY };
+    from = { x: event.clientX, y: event.clientY };
   });
   graph.addEventListener("click", (event) => {
     const node = event.target.closest("[data-id]");

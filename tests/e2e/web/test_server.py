@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from gitindex.base.extras import install_hint
-from gitindex.web.app import WITH_PATH
 from gitindex.web.pages import PAGES
 from tests.browser import WebServer, serving
 from tests.support import TIMEOUT, Repo, stop_runners, wait_for
@@ -303,7 +302,7 @@ BAD = {"long": "a" * 5_000, "nul": "%00", "many": "&{0}=".join(["a"] * 40)}
 @pytest.mark.parametrize("bad", BAD)
 def test_no_parameter_is_an_internal_error(server: WebServer, bad: str) -> None:
     """Pages and their data: refused, or not read; every parameter, known or not."""
-    tails = {name: "/a" if name in WITH_PATH else "" for name in PAGES}
+    tails = {name: "/a" if page.tail else "" for name, page in PAGES.items()}
     targets = [f"/{name}{tail}" for name, tail in tails.items()]
     targets += [f"/{name or 'search'}.json{tail}" for name, tail in tails.items()]
     for target in targets:
