@@ -342,6 +342,12 @@ def is_shallow(root: str) -> bool:
     return run_git(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
+def missing_commit_hint(root: str, otherwise: str) -> str:
+    """Return what helps where a commit is not there: more history, if the clone is shallow."""
+    deeper = "fetch all of it: `git fetch --unshallow`, in CI `fetch-depth: 0`"
+    return deeper if is_shallow(root) else otherwise
+
+
 def tree_of(root: str, commit: str) -> str:
     """Return the tree id of a commit."""
     output = run_git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")

@@ -18,7 +18,13 @@ from typing import NamedTuple
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import check_result, read_objects, try_git, view_env
+from gitindex.git.command import (
+    check_result,
+    missing_commit_hint,
+    read_objects,
+    try_git,
+    view_env,
+)
 
 NEEDED = (2, 38)
 """The first git whose merge-tree prints a tree."""
@@ -63,7 +69,8 @@ def commit_of(worktree: Worktree, name: str) -> str:
     args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     result = try_git(worktree.root, *args)
     if result.returncode:
-        raise GitIndexError(f"no such commit: {safe_text(name)}", "see `git branch -a`", Exit.USAGE)
+        hint = missing_commit_hint(worktree.root, "see `git branch -a`")
+        raise GitIndexError(f"no such commit: {safe_text(name)}", hint, Exit.USAGE)
     return result.output.decode().strip()
 
 

@@ -101,7 +101,7 @@ class _Home:
         uses = [
             one
             for name in self._origins
-            for one in crossings(origins(other, name), self._tree, name)
+            for one in crossings(origins(other, name, self._tree), self._tree, name)
             if not self._targets or _place(one.definition) in self._targets
         ]
         if self._question.name == "callers":

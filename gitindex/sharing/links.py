@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from gitindex.base.atomic_file import read_small, write_atomic
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
+from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree, check_owner, find_worktree
 from gitindex.git.command import try_git
 from gitindex.languages.facts import Import, Occurrence, Use
@@ -33,15 +34,17 @@ MAX_LINKS = 32
 MAX_LOCK = 4 << 20
 """Bytes of a lock file that are read."""
 FILE = "links.json"
-_LOCKS = (
-    "uv.lock",
-    "poetry.lock",
-    "Cargo.lock",
-    "package-lock.json",
-    "go.mod",
-    "requirements.txt",
-    "pom.xml",
-)
+_TOML = compile_later(r'name = "([^"]+)"\r?\nversion = "([\w.+-]+)"')
+_LOCKS = {
+    "uv.lock": _TOML,
+    "poetry.lock": _TOML,
+    "Cargo.lock": _TOML,
+    "package-lock.json": compile_later(r'"node_modules/([^"]+)": \{\s*"version": "([\w.+-]+)"'),
+    "go.mod": compile_later(r"(?m)^[ \t]*(?:require )?(\S+) (v[\w.+-]+)"),
+    "requirements.txt": compile_later(r"(?m)^([\w.-]+)==([\w.+-]+)"),
+    "pom.xml": compile_later(r"<artifactId>([^<]+)</artifactId>\s*<version>([\w.+-]+)</version>"),
+}
+"""The lock files of a tree's root, and how each writes a package and its version."""
 CALLS = (Use.CALL, Use.DECORATOR)
 _ECOSYSTEMS = {"python": "python", "go": "go", "rust": "cargo"} | dict.fromkeys(ECMA, "npm")
 
@@ -148,14 +151,26 @@ class LinkedTree:
         return [Package(*row) for row in declared_packages(paths, self._read)]
 
     @cached_property
-    def lock_texts(self) -> list[str]:
-        """The lock files of the tree's root, which name versions of other packages."""
-        found = self.view.read(map(os.fsencode, _LOCKS)).values()
-        return [data[:MAX_LOCK].decode("utf-8", "replace") for data in found]
+    def locked(self) -> dict[str, list[str]]:
+        """The versions of other packages that its lock files name, by plain name."""
+        found: dict[str, list[str]] = {}
+        for raw, data in self.view.read(map(os.fsencode, _LOCKS)).items():
+            text = data[:MAX_LOCK].decode("utf-8", "replace")
+            for match in _LOCKS[os.fsdecode(raw)].finditer(text):
+                found.setdefault(_plain(match[1]), []).append(match[2])
+        return found
 
     def _read(self, paths: list[str]) -> dict[str, bytes]:
         found = self.view.read(map(os.fsencode, paths))
         return {os.fsdecode(raw): data for raw, data in found.items()}
+
+    def may_serve(self, source: FileNames) -> bool:
+        """Return whether the imports of a file of another repository may name a package of this one."""
+        ecosystem = _ECOSYSTEMS.get(source.language)
+        if ecosystem is None or source.language == "rust":  # `package::name` needs no `use`
+            return True
+        packages = [package for package in self.packages if package.ecosystem == ecosystem]
+        return any(_is_of(p, i.module, source.language) for p in packages for i in source.imports)
 
     def is_imported_by(self, user: LinkedTree) -> bool:
         """Return whether the words of another tree's imports may name a package of this one."""
@@ -238,8 +253,8 @@ class Crossing(NamedTuple):
     definition: Definition
 
 
-def origins(user: LinkedTree, name: str) -> Iterator[NameOrigin]:
-    """Yield the places of a tree, under any alias, that take a name from another repository."""
+def origins(user: LinkedTree, name: str, definer: LinkedTree | None = None) -> Iterator[NameOrigin]:
+    """Yield the places of a tree, under any alias, that take a name from another repository, or this one."""
     project = user.finder.project
     places = dict(project.places(name))
     for source in project.importing_name(name):
@@ -249,6 +264,8 @@ def origins(user: LinkedTree, name: str) -> Iterator[NameOrigin]:
             places[source.path] = [*places.get(source.path, ()), *more]
     project.load(places)
     for source in filter(None, map(project.source, places)):
+        if definer is not None and not definer.may_serve(source):
+            continue
         for place in places[source.path]:
             if origin := _origin(user.finder, source, place):
                 yield NameOrigin(source.path, place, source.language, *origin)
@@ -333,7 +350,7 @@ def definition_row(definition: Definition) -> Row:
 def locked_tag(home: LinkedTree, other: LinkedTree) -> str:
     """Return the tag of another repository whose version a lock file here names; empty if there is none."""
     names = dict.fromkeys(p.name for p in other.packages if p.folder.count("/") < 2)
-    found = [v for text in home.lock_texts for name in names for v in _versions(text, name)]
+    found = [version for name in names for version in home.locked.get(_plain(name), ())]
     tags = {
         tag: f"refs/tags/{tag}"
         for version in found
@@ -349,15 +366,6 @@ def locked_tag(home: LinkedTree, other: LinkedTree) -> str:
     return next((tag for tag, ref in tags.items() if ref in known), "")
 
 
-def _versions(text: str, package: str) -> Iterator[str]:
-    """Yield the version of a package in the text of a lock file."""
-    name = re.escape(package).replace("_", "[-_]")
-    forms = (
-        rf'name = "{name}"\r?\nversion = "([\w.+-]+)"',
-        rf'"node_modules/{name}": \{{\s*"version": "([\w.+-]+)"',
-        rf"(?m)^[ \t]*(?:require )?{name} (v[\w.+-]+)",
-        rf"(?mi)^{name}==([\w.+-]+)",
-        rf"<artifactId>{name}</artifactId>\s*<version>([\w.+-]+)</version>",
-    )
-    for form in forms if re.search(rf"(?i){name}", text) else ():
-        yield from (match[1] for match in re.finditer(form, text))
+def _plain(package: str) -> str:
+    """Return the name of a package as all ways to write it are compared."""
+    return package.lower().replace("_", "-")

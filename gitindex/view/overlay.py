@@ -40,6 +40,7 @@ from gitindex.git.command import (
     TooMuchOutput,
     blob_sizes,
     check_result,
+    missing_commit_hint,
     read_blobs,
     run_git,
     tree_of,
@@ -159,9 +160,8 @@ def overlay_at(served: Snapshot, rev: str) -> Overlay:
         commit = name.decode().strip()
         tree = tree_of(root, commit)
     except GitFailed as error:
-        raise GitIndexError(
-            f"no such revision: {safe_text(rev)}", "see `git log --all`", Exit.USAGE
-        ) from error
+        hint = missing_commit_hint(root, "see `git log --all`")
+        raise GitIndexError(f"no such revision: {safe_text(rev)}", hint, Exit.USAGE) from error
     changes = _changes(served, served.published.tree, tree)
     files = _from_tree(served, changes, _policy(served, changes))
     return Overlay(tree, commit, f"index@{tree}", files, (), None)

@@ -36,6 +36,8 @@ def run_gate(name: str, args: list[str]) -> int:
     if os.environ.get("GITINDEX") == "0":
         return int(Exit.OK)
     options = _options(args)
+    if options.to_ref and not options.to_ref.strip("0"):
+        return int(Exit.OK)  # the push deletes a branch
     try:
         return _RUN[name](find_worktree(os.getcwd()), options)
     except GitIndexError as error:
@@ -131,12 +133,13 @@ def _merge(worktree: Worktree, options: Options) -> int:
         verify = ("rev-parse", "-q", "--verify", "--end-of-options", f"{branch}^{{commit}}")
         if try_git(worktree.root, *verify).returncode:
             return _unchecked(f"there is no {branch} here", options)
-    if not branches and not has_upstream(worktree):
-        branch = default_branch(worktree)
+    if not branches:
+        branch = "@{upstream}" if has_upstream(worktree) else default_branch(worktree)
         if not branch:
             return _unchecked("there is no branch to merge with", options)
         rest.insert(0, branch)
-        sys.stderr.write(f"gitindex: merged HEAD with {safe_text(branch)} in memory\n")
+        branches = [branch]
+    sys.stderr.write(f"gitindex: merged HEAD with {safe_text(branches[0])} in memory\n")
     return _ask(worktree, ["merge-check", *rest], options)
 
 
@@ -153,7 +156,8 @@ def _check(worktree: Worktree, options: Options) -> int:
     if verdict.code is not Exit.OK:
         step = "wait" if seen.pending or verdict.code is Exit.NO else "index"
         todo = for_this_user(f"run `gitindex {step}`")
-        sys.stdout.write(f"{verdict.word}: {safe_text(verdict.why)}; {todo}\n")
+        why = "" if verdict.why == verdict.word else f": {safe_text(verdict.why)}"
+        sys.stdout.write(f"{verdict.word}{why}; {todo}\n")
         return int(verdict.code)
     if clean and seen.head.dirty:
         count = len(seen.head.dirty)

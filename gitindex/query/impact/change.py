@@ -16,7 +16,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.base.worktree import Worktree
-from gitindex.git.command import is_shallow, try_git
+from gitindex.git.command import is_shallow, missing_commit_hint, try_git
 from gitindex.languages.table import TEXT
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory
@@ -212,7 +212,7 @@ def branch_range(worktree: Worktree, tip: str = "HEAD") -> str:
     if lacks_base or (not base and is_shallow(worktree.root)):
         raise GitIndexError(
             f"the history of this clone does not reach {branch or 'another commit'}",
-            "fetch all of it: `git fetch --unshallow`, in CI `fetch-depth: 0`",
+            missing_commit_hint(worktree.root, "name two commits: A..B"),
         )
     return f"{base}..{tip}" if base else ""
 

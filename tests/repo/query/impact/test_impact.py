@@ -247,13 +247,26 @@ def test_a_shallow_clone_says_what_to_fetch(broken: Repo, tmp_path: Path) -> Non
     assert (done.returncode, "not checked: the history of this clone" in done.stderr) == (0, True)
     assert "git fetch --unshallow" in done.stderr
     assert clone.gitindex("gate", "dangling", "--strict").returncode == 1
+    done = clone.gitindex("gate", "dangling", "--from-ref", "HEAD~1", "--to-ref", "HEAD")
+    assert (done.returncode, "fetch-depth: 0" in done.stderr) == (2, True)
+
+
+def test_a_push_that_deletes_a_branch_has_nothing_to_check(broken: Repo) -> None:
+    refs = ("--from-ref", "HEAD", "--to-ref", "0" * 40)
+    done = broken.gitindex("gate", "dangling", *refs)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_merge_gate_says_what_it_merged(broken: Repo) -> None:
+    for named in ((), ("main",)):
+        done = broken.gitindex("gate", "merge", *named)
+        assert "gitindex: merged HEAD with main in memory" in done.stderr
 
 
 def test_check_says_what_to_do_in_one_line(broken: Repo) -> None:
     done = broken.gitindex("gate", "check")
     assert done.returncode == 3
-    assert done.stdout.count("\n") == 1
-    assert done.stdout.endswith("run `gitindex index`\n")
+    assert done.stdout == "not indexed; run `gitindex index`\n"
     broken.index()
     assert broken.gitindex("gate", "check").returncode == 0
 
