@@ -2,7 +2,8 @@
 
 FILE is the `.coverage` of HEAD's tests with a context per test (`pytest --cov=PACKAGE --cov-context=test`),
 run in FOLDER. Each of the last commits names functions that it changed: a statement is planted in each of
-them at HEAD, and what gitindex names is compared with the tests that executed that line.
+them at HEAD, and what gitindex names is compared with the tests that executed that line. `--faults`: each
+function raises alone; tests that executed it and are not named are run in FOLDER with the fault.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import argparse
 import ast
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.affected import _READ, Bench, Compared, _told
+from bench.affected import _READ, Bench, Compared, Executed, _told
 from gitindex.base.path_kind import is_test
 from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.reach import AffectedTest, affected_tests
@@ -23,6 +25,7 @@ from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+FAULT = 'raise RuntimeError("planted")'
 Places = dict[str, list[tuple[int, int]]]  # path → line and column of the first statement
 
 
@@ -44,7 +47,7 @@ class PlantedBench(Bench):
                 seen.add(key)
                 yield places
 
-    def plant(self, places: Places) -> str:
+    def plant(self, places: Places, statement: str = "pass") -> str:
         """Return a commit on HEAD with a statement at each place."""
         index = self.root / ".git/planted-index"
         env = {**os.environ, "GIT_INDEX_FILE": str(index)}
@@ -60,14 +63,42 @@ class PlantedBench(Bench):
 
         git("read-tree", "HEAD")
         for path, starts in places.items():
-            lines = self.git("show", f"HEAD:{path}").split("\n")
-            for line, column in reversed(starts):
-                lines.insert(line - 1, " " * column + "pass")
-            blob = git("hash-object", "-w", "--stdin", text="\n".join(lines))
+            text = self.planted_text(path, starts, statement)
+            blob = git("hash-object", "-w", "--stdin", text=text)
             git("update-index", "--cacheinfo", f"100644,{blob},{path}")
         commit = git("commit-tree", git("write-tree"), "-p", "HEAD", "-m", "planted")
         index.unlink()
         return commit
+
+    def planted_text(self, path: str, starts: list[tuple[int, int]], statement: str) -> str:
+        """Return a file of HEAD with a statement at some places."""
+        lines = self.git("show", f"HEAD:{path}").split("\n")
+        for line, column in reversed(starts):
+            lines.insert(line - 1, " " * column + statement)
+        return "\n".join(lines)
+
+    def failing(self, places: Places, tests: list[str], folder: Path) -> list[str]:
+        """Return those tests that fail in a folder with the fault, and do not without it."""
+        [(path, starts)] = places.items()
+        file = folder / path
+        kept = file.read_text()
+        before = self._failures(tests, folder)
+        file.write_text(self.planted_text(path, starts, FAULT))
+        try:
+            return sorted(self._failures(tests, folder) - before)
+        finally:
+            file.write_text(kept)
+
+    def _failures(self, tests: list[str], folder: Path) -> set[str]:
+        source = folder / "src" if (folder / "src").is_dir() else folder
+        env = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(self.python), "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider"]
+        command += ["-p", "no:randomly", *tests]
+        done = subprocess.run(
+            command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=600
+        )
+        said = re.findall(r"(?m)^(?:FAILED|ERROR) (\S+)", done.stdout)
+        return {test for test in tests if test in said or test.partition("::")[0] in said}
 
     def named(self, commit: str) -> list[AffectedTest]:
         """What gitindex names for a planted commit."""
@@ -111,6 +142,50 @@ def _start(function: Function) -> tuple[int, int] | None:
     return min([body[0].lineno, *(d.lineno for d in decorators)]), body[0].col_offset
 
 
+def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) -> int:
+    """Print each fault with a missed failing test, and the sums."""
+    found: list[Compared] = []
+    missed = silent = unrun = 0
+    seen = set()
+    alone = (
+        {path: [start]}
+        for places in bench.changes(asked.commits)
+        for path, starts in places.items()
+        for start in starts
+    )
+    for places in alone:
+        [(path, [(line, _)])] = places.items()
+        ran = {
+            t for t in executed.get(path, {}).get(str(line), ()) if is_test(t.partition("::")[0])
+        }
+        if (path, line) in seen or len(found) >= asked.changes:
+            continue
+        seen.add((path, line))
+        if not ran:
+            unrun += 1
+            continue
+        named = bench.named(bench.plant(places, FAULT))
+        found.append(bench.compare("HEAD", named, ran))
+        whole = {test.path for test in named if not test.nodes}
+        nodes = {node for test in named for node in test.nodes}
+        rest = {
+            n for n in ran if n.partition("::")[0] not in whole and n.partition("[")[0] not in nodes
+        }
+        failed = bench.failing(places, sorted(rest), asked.tree) if rest else []
+        missed += bool(failed)
+        silent += not named
+        if failed:
+            print(
+                f"  {path}:{line}: {len(ran)} ran it, {len(failed)} failing are missed: {failed[:3]}"
+            )
+    print(
+        f"{asked.clone.name}: {len(found)} faults that a test runs ({unrun} that none does), {missed} with"
+        f" a missed failing test; {silent} name no test; {_told(found)}",
+        flush=True,
+    )
+    return 0
+
+
 def main() -> int:
     """Print a line per change and the summary: `named 50% of 30%` that executed it."""
     parser = argparse.ArgumentParser(prog="python -m bench.affected_planted", description=__doc__)
@@ -122,11 +197,16 @@ def main() -> int:
     parser.add_argument("--tests", default="tests")
     parser.add_argument("--commits", type=int, default=60)
     parser.add_argument("--changes", type=int, default=16)
+    parser.add_argument(
+        "--faults", action="store_true", help="each function alone; run what is missed"
+    )
     asked = parser.parse_args()
     bench = PlantedBench(asked.clone, asked.python, asked.tree, asked.package, asked.tests)
     read = [asked.python, "-c", _READ, asked.record]
     told = subprocess.run(read, capture_output=True, text=True, check=True).stdout
     executed = {os.path.relpath(p, asked.tree): lines for p, lines in json.loads(told).items()}
+    if asked.faults:
+        return _faults(bench, executed, asked)
     found: list[Compared] = []
     for places in bench.changes(asked.commits):
         at = [(path, str(line)) for path, starts in places.items() for line, _ in starts]
