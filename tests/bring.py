@@ -67,9 +67,9 @@ def is_here(program: Program) -> bool:
 def install(packages: list[str]) -> None:
     """apt-get, as root or by a sudo that asks nothing; one by one where some package is unknown."""
     apt, sudo = shutil.which("apt-get"), shutil.which("sudo")
-    if apt is None or (os.geteuid() != 0 and sudo is None):
-        return
     prefix = [] if os.geteuid() == 0 else [str(sudo), "-n"]
+    if apt is None or (prefix and not _may_sudo(sudo)):
+        return
 
     def run(*args: str) -> bool:
         command = [*prefix, apt, "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", *args]
@@ -83,6 +83,14 @@ def install(packages: list[str]) -> None:
             run("install", package)
 
 
+def _may_sudo(sudo: str | None) -> bool:
+    """Does it let this user become root without a question?"""
+    asked = [str(sudo), "-n", "true"]
+    return (
+        sudo is not None and not subprocess.run(asked, capture_output=True, check=False).returncode
+    )
+
+
 def run_apt(command: list[str], patience: float) -> bool:
     """Run apt-get and show its own error; its option waits for one lock, for the others we do."""
     print(f"{' '.join(command)} …", flush=True)
@@ -90,7 +98,7 @@ def run_apt(command: list[str], patience: float) -> bool:
     while True:
         done = subprocess.run(
             command,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=False,

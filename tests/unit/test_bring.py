@@ -34,6 +34,23 @@ def test_what_cannot_be_had_is_named_and_fails_only_in_ci(
     assert done.stderr.endswith("CI is set: nothing may be missing\n") == bool(code)
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_without_root_only_a_sudo_that_asks_nothing_installs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    for name, body in (
+        ("sudo", f'[ "$1" = -n ] || exit 1\nshift\n{"exec" if allowed else "false"} "$@"'),
+        ("apt-get", f"echo $LC_ALL >> {tmp_path}/calls"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    bring.install(["ripgrep"])
+    calls = tmp_path / "calls"
+    assert (calls.read_text() if calls.exists() else "") == ("C\n" if allowed else "")
+
+
 def fake_apt(folder: Path, locked: int) -> list[str]:
     """A program that finds the lock held so many times, then an error of its own."""
     apt = folder / "apt-get"

@@ -75,6 +75,11 @@ def read_kinds(data: bytes, language: str, offsets: bytes) -> bytes:
     return json.dumps(rows).encode()
 
 
+def _is_text(name: str) -> bool:
+    """Return whether a node is a string or a text; each item of Ruby's `%w(…)` is one."""
+    return name in _TEXTS or (name != "string_array" and any(word in name for word in _STRINGS))
+
+
 def _kind(node: Node | None) -> list[object]:
     """Return the kind of the innermost node that has one: a comment counts more than a string."""
     if node is None:
@@ -86,7 +91,7 @@ def _kind(node: Node | None) -> list[object]:
             return ["code", *node.byte_range] if kind[0] != "token" else kind
         if "comment" in name:
             return ["comment", *node.byte_range]
-        if name in _TEXTS or any(word in name for word in _STRINGS):
+        if _is_text(name):
             kind = ["string", *node.byte_range]
         node = node.parent
     return kind

@@ -14,6 +14,7 @@ from gitindex.extract.fragments import fragments_of
 from gitindex.extract.policy import BINARY_PROBE
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import MODELLED, TextKind
+from gitindex.languages.table import may_be_of
 from gitindex.query.names.model import (
     ECMA,
     ELSEWHERE,
@@ -258,6 +259,15 @@ _BLANKS = (b" ", b"\t", b"\r", b"\n")
 _PUNCTUATION = (b".", b",", b":", b"!", b"?")
 _OPENING = compile_later(rb"\{\{|\{%|<%|<\?|\$\{|#\{|<[A-Za-z!/]")
 _CLOSING = (b"}}", b"%}", b"%>", b"?>", b"}", b">")
+_IN_TEXTS = ("bash", "css", "sql")
+"""Languages whose names stand in the texts of others: commands, lists of classes, queries."""
+_QUERY = compile_later(
+    rb"\s*(?:(?:select|insert|update|delete|from|with|create|alter|drop|merge)\b[^;]*\s)?"
+    rb"(?:from|join|into|update|table|view|truncate)\s+",
+    re.IGNORECASE,
+)
+"""A query up to the name of a table, or of the class that is mapped to one."""
+_SPLIT = compile_later(rb"[\"'`]*\s*\.\s*split\b")
 _EXAMPLE = compile_later(rb"\s*(?:>>>|\.\.\.)")
 _TYPE_COMMENT = compile_later(rb"#\s*type:")
 _GO_DIRECTIVE = compile_later(rb"//(?:go:|export |line )")
@@ -279,6 +289,7 @@ class Texts:
         """Load what is needed to judge these offsets: scopes, or the kinds of places."""
         self._project, self._name = project, name
         self._size = len(name.encode("utf-8", "surrogatepass"))
+        self._in_texts = any(may_be_of(d.path, _IN_TEXTS) for d in project.definitions(name))
         parsed = {file: at for file, at in places.items() if _has_tree(file)}
         project.load_scopes(f.path for f in parsed if f.language in MODELLED and not kind_of(f))
         self._kinds = self._read_kinds(parsed)
@@ -342,7 +353,7 @@ class Texts:
         first, last = _content(data, *span)
         if file.language in ECMA and self._is_specifier(file, data[first:last]):
             return ELSEWHERE
-        word = is_word(data, start, start + self._size, (first, last))
+        word = self._is_prose(data, start, (first, last))
         braced = data.count(b"{", first, start) > data.count(b"}", first, start)
         if braced and (file.language != "python" or first > span[0]):
             return (
@@ -385,7 +396,14 @@ class Texts:
         line = (first, last if last >= 0 else len(data))
         quoted = _quoted(data, start, end, line)
         inner = quoted is not None or first < start < end < line[1]
-        return prose(kind) if inner and is_word(data, start, end, quoted or line) else STRING
+        return prose(kind) if inner and self._is_prose(data, start, quoted or line) else STRING
+
+    def _is_prose(self, data: bytes, start: int, text: tuple[int, int]) -> bool:
+        """Return whether the name is a word of a sentence: of no query, command or list."""
+        if self._in_texts or not is_word(data, start, start + self._size, text):
+            return False
+        first = max(text[0], start - MAX_LOOK)
+        return not (_QUERY.fullmatch(data, first, start) or _SPLIT.match(data, text[1]))
 
     def _without_tree(self, file: MentioningFile, start: int) -> PlaceClass:
         comment = _is_comment_line(file, self._project.text(file.path), start)

@@ -145,3 +145,46 @@ def test_the_id_of_a_node_means_that_node(still: Repo) -> None:
 def test_names_that_a_format_or_a_parameter_reads(still: Repo, asked: str, complete: bool) -> None:
     with open_tree(still.worktree, ".") as view:
         assert find_references(view, ReferenceQuery(asked))["complete"] is complete
+
+
+TEXTS = {
+    "sql": ("a.sql", "CREATE TABLE {} (id int);\n"),
+    "shell": ("a.sh", "{}() {{ :; }}\n"),
+    "css": ("a.css", ".{} {{ color: red }}\n"),
+    "ruby": ("a.rb", "class A\n  def {}\n  end\nend\n"),
+    "ecma": ("a.js", "class A {{ {}() {{}} }}\n"),
+    "java": ("A.java", "@Entity class {} {{}}\n"),
+}
+
+
+@pytest.mark.parametrize(
+    ("defined", "file", "text"),
+    [
+        ("sql", "b.py", 'run("select * from {} where id = 1")\n'),
+        ("sql", "b.go", "package b\n\nvar q = `select id from {} t`\n"),
+        ("sql", "b.yml", "query: delete from {} where old\n"),
+        ("shell", "ci.yml", "script:\n  - . a.sh && {} production\n"),
+        ("shell", "b.py", 'os.system(". a.sh; {} production")\n'),
+        ("shell", "b.sh", "bash <<EOF\n. a.sh\n{} now\nEOF\n"),
+        ("css", "b.jsx", "const x = <div className='card {} wide'/>;\n"),
+        ("css", "b.js", "node.className = 'card {} wide';\n"),
+        ("ruby", "b.rb", "%w(one {} two).each {{ |name| a.send(name) }}\n"),
+        ("ecma", "b.js", "'one {} two'.split(' ').forEach((name) => a[name]());\n"),
+        ("java", "B.java", 'class B {{ @Query("select o from {} o") void all() {{}} }}\n'),
+        ("java", "B.java", 'class B {{ String q = "from {} o order by o.id"; }}\n'),
+    ],
+)
+def test_a_word_of_a_query_a_command_or_a_list_is_no_prose(
+    repo: Repo, defined: str, file: str, text: str
+) -> None:
+    home, definition = TEXTS[defined]
+    sentence = "def greet():\n    return 'an odd Zebra eats'\n"
+    repo.index_files(
+        {home: definition.format("Zebra"), file: text.format("Zebra"), "say.py": sentence}
+    )
+    answer = repo.answer("refs", "Zebra")
+    assert file in {row["path"] for row in answer["possible"]}
+    assert not answer["absent"]
+    assert not answer["complete"]
+    named_in_texts = defined in ("sql", "shell", "css")
+    assert ("say.py" in {row["path"] for row in answer["possible"]}) is named_in_texts
