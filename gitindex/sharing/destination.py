@@ -1,4 +1,4 @@
-"""Destinations of packs: a folder, an HTTPS address, an object store, a git remote, the team's server."""
+"""Destinations of packs: a folder, an HTTPS address, an object store, a git remote."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from gitindex.base.extras import missing_extra
 from gitindex.base.worktree import Worktree
 from gitindex.git.command import clean_env, git_program, try_git
 from gitindex.git.settings import user_setting
-from gitindex.sharing.membership import find_repository, read_membership
 from gitindex.sharing.pack_file import MAX_PACK, NAME, SIGNATURE
-from gitindex.sharing.server import Server, address, connected
 
 LISTING = "packs.txt"
 """Lists the names of the packs in a folder, one per line, because a web server may not list it."""
@@ -98,8 +96,6 @@ def open_destination(worktree: Worktree, named: str, scratch: str) -> Destinatio
         return _Web(named)
     if named.startswith("s3://"):
         return ObjectStore(named)
-    if named == "team":
-        return TeamPacks(worktree)
     if named.startswith("git:"):
         return _GitRefs(worktree, named.removeprefix("git:"), scratch)
     path = os.path.expanduser(named)
@@ -373,64 +369,3 @@ def _connect() -> tuple[Any, tuple[type[Exception], ...]]:
         raise GitIndexError(
             f"cannot use an object store: {safe_text(str(error))}", "see ~/.aws/config"
         ) from error
-
-
-PART = 1 << 20
-"""PostgreSQL keeps a value in memory whole, several times."""
-TRANSFER_MS = 300_000
-"""A pack of 200 MB in parts, over a slow line."""
-
-
-class TeamPacks(Destination):
-    """The packs of this clone's repository, in parts; part 0 is the signature."""
-
-    def __init__(self, worktree: Worktree) -> None:
-        own = read_membership(worktree)
-        self._worktree = worktree
-        self.place = own.url if own else address(worktree)
-
-    def stored(self) -> Iterable[str]:
-        with self._opened() as (server, repo):
-            return [name for (name,) in server.rows("SELECT name FROM gi_packs(%s)", repo)]
-
-    def get(self, name: str, target: str) -> bool:
-        pack = name.removesuffix(SIGNATURE)
-        numbers = range(1) if pack != name else range(1, MAX_PACK // PART)
-        with self._opened() as (server, repo):
-            for number in numbers:
-                rows = server.rows("SELECT gi_get_pack(%s, %s, %s)", repo, pack, number)
-                if not rows[0][0]:
-                    break
-                with open(target, "ab") as file:
-                    file.write(rows[0][0])
-        return os.path.exists(target)
-
-    def push(self, path: str) -> None:
-        """Upload a pack and its signature in one transaction."""
-        self.put(path)
-
-    def put(self, path: str) -> None:
-        with self._opened() as (server, repo), server.transaction():
-            pack = server.rows("SELECT gi_put_pack(%s, %s)", repo, os.path.basename(path))[0][0]
-            for number, data in _parts(path):
-                server.rows("SELECT gi_put_pack_part(%s, %s, %s)", pack, number, data)
-
-    def delete(self, name: str) -> None:
-        with self._opened() as (server, repo):
-            server.rows("SELECT gi_drop_pack(%s, %s)", repo, name)
-
-    @contextmanager
-    def _opened(self) -> Iterator[tuple[Server, int]]:
-        with connected(self.place, TRANSFER_MS, patient=True) as server:
-            yield server, find_repository(self._worktree, server)
-
-
-def _parts(path: str) -> Iterator[tuple[int, bytes]]:
-    if os.path.exists(path + SIGNATURE):
-        with open(path + SIGNATURE, "rb") as signature:
-            yield 0, signature.read()
-    with open(path, "rb") as file:
-        number = 0
-        while data := file.read(PART):
-            number += 1
-            yield number, data

@@ -76,18 +76,6 @@ def canonical_url(url: str) -> str:
     return bare.rstrip("/").removesuffix(".git").lower() if bare else ""
 
 
-def find_repository(worktree: Worktree, server: Server) -> int:
-    """Return the id of this clone's repository on the server, joined or not; registers nothing."""
-    own = read_membership(worktree)
-    if own is not None:
-        return own.repo
-    address = canonical_url(_origin(worktree))
-    found = server.rows("SELECT gi_find(%s, %s)", ",".join(root_commits(worktree)), address)[0][0]
-    if found is None:
-        raise GitIndexError("the team index has no such repository", "`gitindex team join`")
-    return int(found)
-
-
 def root_commits(worktree: Worktree, rev: str = "HEAD") -> tuple[str, ...]:
     """Return the sorted root commits, which clones of one repository share; none if shallow."""
     if is_shallow(worktree.root):

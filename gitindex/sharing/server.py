@@ -23,7 +23,7 @@ from gitindex.git.settings import user_setting
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 CONNECT_SECONDS = 0.9
 """What a person waits for a server that is away before the local answer comes alone."""
 PATIENT_SECONDS = 15.0

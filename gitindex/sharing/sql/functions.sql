@@ -565,49 +565,6 @@ LANGUAGE sql STABLE SECURITY DEFINER AS $$
     WHERE r.id IN (SELECT gi_visible()) GROUP BY 1, 2 ORDER BY 1, 2
 $$;
 
-CREATE FUNCTION gi_packs(repo int) RETURNS TABLE (name text)
-LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT name FROM gi_pack WHERE repo_id = repo AND gi_sees(gi_roles(), repo) ORDER BY id DESC LIMIT 1000
-$$;
-
-CREATE FUNCTION gi_get_pack(repo int, its_name text, part int) RETURNS bytea
-LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT data FROM gi_pack p JOIN gi_pack_part d ON d.pack_id = p.id
-    WHERE p.repo_id = repo AND p.name = its_name AND d.number = part AND gi_sees(gi_roles(), repo)
-$$;
-
--- Begin a pack; its parts follow in the same transaction. The newest 30 of a repository stay.
-CREATE FUNCTION gi_put_pack(repo int, its_name text) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER AS $$
-DECLARE made int;
-BEGIN
-    IF NOT gi_writable(repo) THEN
-        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
-    END IF;
-    DELETE FROM gi_pack WHERE repo_id = repo AND (name = its_name OR id IN
-        (SELECT id FROM gi_pack WHERE repo_id = repo ORDER BY id DESC OFFSET 29));
-    INSERT INTO gi_pack (repo_id, name, writer) VALUES (repo, left(its_name, 100), gi_me()) RETURNING id INTO made;
-    RETURN made;
-END $$;
-
-CREATE FUNCTION gi_put_pack_part(pack int, part int, bytes bytea) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1 FROM gi_pack WHERE id = pack AND writer = gi_me() AND gi_writable(repo_id)) THEN
-        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
-    END IF;
-    INSERT INTO gi_pack_part VALUES (pack, part, bytes);
-END $$;
-
-CREATE FUNCTION gi_drop_pack(repo int, its_name text) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER AS $$
-BEGIN
-    IF NOT gi_writable(repo) THEN
-        RAISE EXCEPTION 'you may not publish this repository' USING ERRCODE = '42501';
-    END IF;
-    DELETE FROM gi_pack WHERE repo_id = repo AND name = its_name;
-END $$;
-
 -- Who asks, as the server sees it: behind a pooler that is the member of the token.
 CREATE FUNCTION gi_identity() RETURNS TABLE (member name, roles name[], repositories bigint)
 LANGUAGE sql STABLE SECURITY DEFINER AS $$

@@ -15,11 +15,9 @@ import psycopg
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.sharing import diagnosis, packs, team_questions
-from gitindex.sharing.destination import open_destination
+from gitindex.sharing import diagnosis, team_questions
 from gitindex.sharing.server import Unavailable, connected
 from tests.mcp_client import Inside
-from tests.packs import SIGNER, Team, adopted, quietly
 from tests.postgres import Cluster, children
 from tests.support import Repo
 from tests.team import asked_of_team, configure, join, push, see
@@ -120,47 +118,6 @@ def test_many_candidates_are_bounded(
         shown = team_questions.references(server, "helper", 50)
     assert len({(hit["repo"], hit["path"]) for hit in found}) == team_questions.CANDIDATES
     assert len(shown) == 51, "one more than asked for says that there are more"
-
-
-def test_packs_lie_on_the_server(
-    cluster: Cluster, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    team = Team(tmp_path / "team")
-    team.folder.mkdir()
-    team.make()
-    monkeypatch.setenv("HOME", str(team.home))
-    configure(monkeypatch, team.origin, cluster.url(database, "ci"))
-    join(cluster, database, team.origin)
-    for _ in range(2):  # the second replaces the first
-        packs.push(team.origin.worktree, "HEAD", "team", str(team.key), quietly)
-    see(cluster, database, "origin", "alice")
-    clone = team.clone("origin2")
-    clone.git("remote", "remove", "origin")  # found by its root commits
-    configure(monkeypatch, clone, cluster.url(database, "alice"))
-    assert [pack.distance for pack in packs.list_packs(clone.worktree, "team")] == [0]
-    assert adopted(clone, "team").signer == SIGNER
-    assert clone.extracted() == 0
-    assert clone.verdict().code == 0
-    configure(monkeypatch, clone, cluster.url(database, "bob"))
-    with pytest.raises(GitIndexError, match="no such repository"):
-        packs.list_packs(clone.worktree, "team")
-    with psycopg.connect(cluster.url(database, "alice"), autocommit=True) as reader:
-        reader.execute("SET search_path = gitindex")
-        for statement in ("gi_put_pack(1, 'x')", "gi_put_pack_part(1, 0, 'x')"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                reader.execute(f"SELECT {statement}")
-    with psycopg.connect(cluster.url(database, "bob"), autocommit=True) as stranger:
-        stranger.execute("SET search_path = gitindex")
-        assert stranger.execute("SELECT count(*) FROM gi_packs(1)").fetchone() == (0,)
-        name = packs.list_packs(team.origin.worktree, "team")[0].name
-        row = stranger.execute("SELECT gi_get_pack(1, %s, 1)", (name,)).fetchone()
-        assert row == (None,)
-    with psycopg.connect(cluster.url(database, "alice"), autocommit=True) as reader:
-        reader.execute("SET search_path = gitindex")
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            reader.execute("SELECT gi_drop_pack(1, %s)", (name,))
-    open_destination(team.origin.worktree, "team", str(tmp_path)).remove(name)
-    assert packs.list_packs(team.origin.worktree, "team") == []
 
 
 def test_doctor_says_what_is_wrong_and_metrics_are_for_administrators(
