@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
-from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.questions.table import Answer, Here, Ink, Lines, Params, Row, question
@@ -21,15 +21,31 @@ MAX_TOKENS = 20_000
 
 def ask(here: Here, params: Params) -> Answer:
     """Return the map of a tree, or its picture."""
-    from gitindex.query.map.answer import MapQuery, map_picture, read_sections, repo_map
+    from gitindex.query.map.answer import MapQuery, read_sections, repo_map
 
     focus = tuple(map(here.inside, params["focus"]))
     include = read_sections(params["include"])
     with here.tree() as view, here.doing("ranking the files"):
-        query = MapQuery(params["tokens"], focus or here.below(view), include)
+        focus = focus or here.below(view)
         if params["svg"]:
-            return {"status": "ok", "map": map_picture(view, query)}
-        return dict(repo_map(view, query))
+            graph = here.remember("map", view, TreeGraph)
+            drawn = graph.picture(view, [], _neighbours(graph, focus))
+            return {"status": "ok", "map": _svg(drawn)}
+        return dict(repo_map(view, MapQuery(params["tokens"], focus, include)))
+
+
+def _svg(drawn: Picture) -> str:
+    """Return what the page draws as a file."""
+    from gitindex.query.svg import Arrow, Box, picture
+
+    boxes = {}
+    for row in drawn.nodes:
+        width, height = row["width"], row["height"]
+        corner = 10 + row["x"] - width / 2, 10 + row["y"] - height / 2
+        text = (row["label"],)
+        boxes[row["id"]] = Box(*corner, width, height, row["id"], text, is_open=row["open"])
+    arrows = (Arrow(e["from"], e["to"], f"{e['from']} imports {e['to']}") for e in drawn.edges)
+    return picture(boxes, arrows)
 
 
 def text(answer: Answer, _ink: Ink) -> Lines:
@@ -105,7 +121,9 @@ def ask_nodes(here: Here, params: Params) -> Answer:
     reached = _reached(here, params["impact"]) if params["impact"] else None
     with here.tree() as view:
         graph = here.remember("map", view, TreeGraph)
-        marks = reached if reached is not None else _neighbours(graph, params["focus"])
+        marks = (
+            reached if reached is not None else _neighbours(graph, filter(None, [params["focus"]]))
+        )
         drawn = graph.picture(view, params["open"], marks)
         return view.envelope(
             nodes=drawn.nodes,
@@ -126,15 +144,16 @@ def _top_symbols(view: TreeView, path: str) -> tuple[tuple[str, str, str], ...]:
     return tuple(view.rows(_SYMBOLS, raw, MAX_SYMBOLS))
 
 
-def _neighbours(graph: TreeGraph, focus: str) -> Marks | None:
-    """Return a file, the files it imports, and those that import it."""
+def _neighbours(graph: TreeGraph, paths: Iterable[str]) -> Marks | None:
+    """Return files, the files they import, and those that import them; None without a path."""
+    from gitindex.query.map.answer import focused
+
+    focus = focused(graph.files, paths)
     if not focus:
         return None
-    if focus not in graph.files:
-        raise GitIndexError(f"not in the tree: {safe_text(focus)}", "see `gitindex map`", Exit.NO)
-    marks = dict.fromkeys(graph.imports.get(focus, ()), "imported")
-    marks |= {path: "imports" for path, targets in graph.imports.items() if focus in targets}
-    return marks | {focus: "focus"}
+    marks = {target: "imported" for path in focus for target in graph.imports.get(path, ())}
+    marks |= {p: "imports" for p, targets in graph.imports.items() if not focus.isdisjoint(targets)}
+    return marks | dict.fromkeys(focus, "focus")
 
 
 def _reached(here: Here, changed: str) -> Marks:

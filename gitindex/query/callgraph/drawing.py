@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gitindex.query.svg import Drawing, shortened
+from gitindex.query.svg import Arrow, Box, picture
 
 if TYPE_CHECKING:
     from gitindex.base.answers import CallGraphAnswer, NodeRow
 
 _ROW, _COLUMN, _HEIGHT = 56, 320, 40
-_CHARS = 34
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._/()-]")
 
 
@@ -44,28 +43,23 @@ def to_mermaid(answer: CallGraphAnswer) -> str:
 
 
 def to_svg(answer: CallGraphAnswer) -> str:
-    """Return a self-contained picture: callers left, callees right. No script, no style sheet."""
+    """Return a picture: callers left, callees right."""
     places = _places(answer)
-    width = max((x for x, _ in places.values()), default=0) + _COLUMN - 70
-    height = max((y for _, y in places.values()), default=0) + _ROW - 6
-    drawing = Drawing(width, height)
-    end = drawing.add(
-        "marker",
-        inside=drawing.add("defs"),
-        id="end",
-        viewBox="0 0 10 10",
-        refX=10,
-        refY=5,
-        markerWidth=7,
-        markerHeight=7,
-        orient="auto-start-reverse",
-    )
-    drawing.add("path", inside=end, d="M0 0L10 5L0 10z")
+    boxes = {
+        node["id"]: Box(
+            *places[node["id"]],
+            *(_COLUMN - 80, _HEIGHT),
+            title=node["id"],
+            lines=tuple(_label(node).split("\n", 1)),
+            border=2 if node["id"] == answer.get("root") else 1,
+        )
+        for node in answer["nodes"]
+    }
+    arrows = []
     for edge in answer["edges"]:
-        _svg_edge(drawing, edge, places)
-    for node in answer["nodes"]:
-        _svg_node(drawing, node, places[node["id"]], node["id"] == answer.get("root"))
-    return str(drawing)
+        title = f"{edge['kind']} {edge['site']['path']}:{edge['site']['line']}"
+        arrows.append(Arrow(edge["from"], edge["to"], title, edge["tier"] == "name"))
+    return picture(boxes, arrows)
 
 
 FORMATS: dict[str, Callable[[CallGraphAnswer], str]] = {
@@ -126,41 +120,3 @@ def _levels(answer: CallGraphAnswer) -> dict[str, int]:
                     reached.append(there)
             ring = reached
     return {node["id"]: levels.get(node["id"], 0) for node in answer["nodes"]}
-
-
-def _svg_node(drawing: Drawing, node: NodeRow, place: tuple[int, int], is_root: bool) -> None:
-    x, y = place
-    first, _, second = _label(node).partition("\n")
-    group = drawing.add("g", title=node["id"])
-    drawing.add(
-        "rect",
-        inside=group,
-        x=x,
-        y=y,
-        width=_COLUMN - 80,
-        height=_HEIGHT,
-        rx=4,
-        fill="#fff",
-        stroke="#333",
-        stroke_width=2 if is_root else 1,
-    )
-    drawing.add("text", shortened(first, _CHARS), inside=group, x=x + 8, y=y + 16)
-    drawing.add("text", shortened(second, _CHARS), inside=group, x=x + 8, y=y + 32, fill="#666")
-
-
-def _svg_edge(drawing: Drawing, edge: dict[str, Any], places: dict[str, tuple[int, int]]) -> None:
-    (x1, y1), (x2, y2) = places[edge["from"]], places[edge["to"]]
-    right, left = x1 + _COLUMN - 80, x2
-    if x2 <= x1:
-        right, left = x1, x2 + (0 if x2 == x1 else _COLUMN - 80)
-    half = _HEIGHT // 2
-    bend = (right + left) // 2 - (30 if x1 == x2 else 0)
-    drawing.add(
-        "path",
-        title=f"{edge['kind']} {edge['site']['path']}:{edge['site']['line']}",
-        d=f"M{right} {y1 + half}C{bend} {y1 + half} {bend} {y2 + half} {left} {y2 + half}",
-        fill="none",
-        stroke="#333",
-        marker_end="url(#end)",
-        stroke_dasharray="4 3" if edge["tier"] == "name" else "none",
-    )

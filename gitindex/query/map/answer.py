@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -15,7 +15,6 @@ from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.syntax.kinds import VALUES
 from gitindex.query.map.file_graph import FileGraph, TopDefinition
 from gitindex.query.map.sections import RenderedSection, Subject, draw
-from gitindex.query.map.svg import MapEdge, MapNode, picture
 from gitindex.view.tree import TreeView
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ INNER = 0.3
 """Weight of a member relative to its class."""
 VALUE = 0.3
 """Weight of a variable relative to a function."""
-DRAWN_FILES = 36
 
 
 class MapQuery(NamedTuple):
@@ -95,7 +93,7 @@ def _unchanged_key(view: TreeView, query: MapQuery) -> tuple[Any, ...] | None:
 
 def _map_fields(view: TreeView, query: MapQuery) -> dict[str, Any]:
     graph = FileGraph(view)
-    focus = _focus(graph, query.focus)
+    focus = focused(graph.files, query.focus)
     ranks = graph.ranks(focus)
     budget = Budget(max(1, min(query.tokens, MAX_TOKENS)))
     subject = Subject(view, graph, ranks)
@@ -114,21 +112,6 @@ def _map_fields(view: TreeView, query: MapQuery) -> dict[str, Any]:
     }
 
 
-def map_picture(view: TreeView, query: MapQuery = MapQuery()) -> str:  # noqa: B008 - a constant
-    """Return the most important files and their imports as SVG."""
-    graph = FileGraph(view)
-    ranks = graph.ranks(_focus(graph, query.focus))
-    chosen = set(_by_rank(ranks)[:DRAWN_FILES])
-    nodes = [MapNode(safe_text(path), ranks[path]) for path in sorted(chosen)]
-    edges = [
-        MapEdge(safe_text(path), safe_text(target))
-        for path in sorted(chosen)
-        for target in graph.imports.get(path, ())
-        if target in chosen
-    ]
-    return picture(nodes, edges)
-
-
 def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
     """Return sections by their names, which may be joined by commas."""
     sections = []
@@ -141,11 +124,12 @@ def read_sections(names: Iterable[str]) -> tuple[MapSection, ...]:
     return tuple(dict.fromkeys(sections))
 
 
-def _focus(graph: FileGraph, paths: Iterable[str]) -> set[str]:
+def focused(files: Collection[str], paths: Iterable[str]) -> set[str]:
+    """Return the files that some paths are or contain; a path that is no file or folder is an error."""
     focus: set[str] = set()
     for path in paths:
         clean = normalize_rel_path(path)
-        below = [p for p in graph.files if not clean or p == clean or p.startswith(f"{clean}/")]
+        below = [p for p in files if not clean or p == clean or p.startswith(f"{clean}/")]
         if not below:
             raise GitIndexError(
                 f"not in the tree: {safe_text(path)}", "see `git ls-files`", Exit.USAGE

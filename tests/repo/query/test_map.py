@@ -13,12 +13,11 @@ from gitindex.base.vocabulary import MapSection
 from gitindex.query.map.answer import (
     CHARS_PER_TOKEN,
     MapQuery,
-    map_picture,
     read_sections,
     repo_map,
 )
 from gitindex.query.map.file_graph import page_rank
-from gitindex.query.map.svg import RADIUS, MapEdge, MapNode, picture
+from gitindex.query.svg import Arrow, Box, picture
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
@@ -147,14 +146,13 @@ def test_an_edit_is_on_the_next_map(shop: Repo) -> None:
 def test_a_picture_is_well_formed_and_escapes_everything(shop: Repo) -> None:
     evil = 'shop/<script>alert("1")&\'.py'
     shop.write(evil, "from shop.core import Money\n\n\ndef evil():\n    return Money\n")
-    with open_tree(shop.worktree, str(shop.path)) as view:
-        text = map_picture(view)
+    text = shop.gitindex("map", "--svg", "--focus", evil).stdout
     xml.dom.minidom.parseString(text)
     assert "<script" not in text
     assert "&lt;script&gt;" in text
-    xml.dom.minidom.parseString(picture([], []))
-    node = MapNode("a\x1b]]>&", 1.0)
-    assert "]]>" not in picture([node], [MapEdge(node.path, node.path)])
+    xml.dom.minidom.parseString(picture({}, []))
+    box = Box(0, 0, 50, 20, "a]]>&", ("a]]>&",))
+    assert "]]>" not in picture({"a": box}, [Arrow("a", "a", "a]]>&")])
 
 
 def test_through_the_command(standing: Repo) -> None:
@@ -188,13 +186,23 @@ def test_ranks_sum_to_one_and_follow_edges() -> None:
     assert page_rank({}, {"a": 0.0}) == {"a": 0.0}
 
 
-def test_every_label_of_the_picture_fits_on_it() -> None:
-    nodes = [MapNode(f"{'deep/' * 9}file{number}.py", 0.1) for number in range(16)]
-    drawn = ElementTree.fromstring(picture(nodes, []))
-    labels = [text.text or "" for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    assert len(labels) == 17  # one is the legend's
-    half = float(drawn.get("width", 0)) / 2
-    assert all(RADIUS + 16 + 6.7 * len(label) < half for label in labels)
+def test_every_label_of_the_picture_fits_into_its_box(shop: Repo) -> None:
+    for number in range(16):
+        shop.write(f"shop/{'a_long_' * 9}name{number}.py", "from shop.core import Money\n")
+    drawn = ElementTree.fromstring(shop.gitindex("map", "--svg", "--focus", "shop").stdout)
+    svg = "{http://www.w3.org/2000/svg}"
+    boxes = list(drawn.iter(f"{svg}g"))
+    assert {"shop", "shop/core.py", "shop/cart.py"} <= {
+        box.findtext(f"{svg}title") for box in boxes
+    }
+    for box in boxes:
+        rect, label = box.find(f"{svg}rect"), box.findtext(f"{svg}text") or ""
+        assert rect is not None
+        assert 8 + 6.7 * len(label) <= float(rect.get("width", 0)), label
+        assert float(rect.get("x", 0)) + float(rect.get("width", 0)) < float(drawn.get("width", 0))
+    arrows = {p.findtext(f"{svg}title") for p in drawn.findall(f"{svg}path")}
+    assert "shop/cart.py imports shop/core.py" in arrows
+    assert shop.gitindex("map", "--svg", "--focus", "nowhere").returncode == 2
 
 
 def test_a_map_is_remembered_as_long_as_the_tree_is_the_published_one(
