@@ -261,7 +261,7 @@ class _Packer:
         uses = brief_references(finder, place["symbol"], LOOKED_AT)
         tests = list(dict.fromkeys(row["path"] for row in uses.rows if is_test(row["path"])))
         callers = [row for row in uses.rows if not is_test(row["path"])]
-        place |= {"complete": uses.complete, "absent": uses.absent, "callers": [], "tests": []}
+        place |= {"callers": [], "tests": []}
         counts = {"moreCallers": len(callers), "uncertain": uses.possible, "unexamined": uses.left}
         if not self._put(place, {name: n for name, n in counts.items() if n}):
             return

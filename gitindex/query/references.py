@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields, safe_text, utf16_length
-from gitindex.base.vocabulary import Layer, Role, Tier
+from gitindex.base.vocabulary import Layer, OccurrenceClass, Role, Tier
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.languages.facts import Use
 from gitindex.languages.syntax.kinds import FUNCTIONS
@@ -96,32 +96,25 @@ def _target_fields(
 
 
 class BriefReferences(NamedTuple):
-    """The uses of a definition for an answer about more than them."""
+    """The uses of a definition for an answer about more than them: what was not looked at proves nothing."""
 
     rows: list[dict[str, Any]]
-    complete: bool
-    absent: bool
     possible: int
-    left: int  # files beyond the budget: their occurrences are possible, and more may be in texts
+    left: int  # files beyond the budget: their occurrences are possible
 
 
 def brief_references(finder: Finder, name: str, limit: int) -> BriefReferences:
-    """Return the uses of a definition; beyond the finder's budget no text is searched for others."""
+    """Return the uses of a definition that its name and scopes tell, without a search of texts."""
     project = finder.project
     target = find_target(finder.binder, name)
     result = _find(finder, target)
-    if result.unbound:
-        beyond = project.places(target.name, result.unbound)
-        possible = len(result.maybe) + sum(map(len, beyond.values()))
-        proof = (False, False, possible)
-    else:
-        part = partition_target(finder, target, result)
-        proof = (part.complete, part.absent, len(part.possible))
+    beyond = project.places(target.name, result.unbound) if result.unbound else {}
+    judged = sum(one.group is OccurrenceClass.POSSIBLE for one in result.judged.values())
     uses = [site for site in result.sites if _role(site.use) == Role.REFERENCE][:limit]
     project.load({site.path for site in uses})
     project.read({site.path for site in uses})
     rows = [site_fields(project, site) for site in uses]
-    return BriefReferences(rows, *proof, len(result.unbound))
+    return BriefReferences(rows, judged + sum(map(len, beyond.values())), len(result.unbound))
 
 
 def _handed_over(project: Project, target: ReferenceTarget, sites: Iterable[Site]) -> int:

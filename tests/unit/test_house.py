@@ -30,7 +30,7 @@ LINES = {
     "maintenance": 1122,
     "mcp": 1235,
     "questions": 4934,  # compare: renames and the text
-    "query": 19777,  # full names of packages
+    "query": 19777,
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
     "sharing": 2985,

@@ -49,6 +49,8 @@ MAX_FILES = 2_000
 """Files with the name whose places one answer binds; the places of others are possible, for `budget`."""
 
 _WHOLE = ("default", EXPORTED_WHOLE)
+_NO_KIN = Kin({}, known=False, outside=True)
+"""What is known of a member whose relatives were not looked for."""
 _SCOPED = frozenset({"c", "rust", "dart"})
 """Languages without scopes of ours where one name of a file has one definition: no overloads."""
 
@@ -101,6 +103,7 @@ class Finder:
     ) -> None:
         self.project = Project(view, memory)
         self._files = files  # whose places are bound; those of others are possible
+        self._is_brief = files < MAX_FILES  # neither strings nor the classes of the tree are read
         self.binder = Binder(self.project)
         self.dispatch = Dispatch(self.binder)
         self._results: dict[tuple[tuple[_Key, ...], frozenset[str], int], Found] = {}
@@ -145,7 +148,8 @@ class Finder:
         bound = _Bound({}, {}, {})
         self._unbound = set()
         cut = self._bind_all(search, within, known, bound)
-        self._add_strings(search, within, bound)
+        if not self._is_brief:
+            self._add_strings(search, within, bound)
         bound.references.update({site[:3]: site for site in known.sites()})
         self._follow(bound, search)
         self._reconcile(known, bound)
@@ -316,7 +320,7 @@ class Finder:
         for target in chosen.values():
             source = self.project.source(target.path)
             nominal = source is not None and source.language in NOMINAL
-            kin = self.dispatch.kin(target, proven=nominal)
+            kin = _NO_KIN if self._is_brief else self.dispatch.kin(target, proven=nominal)
             members |= kin.members
             known, outside = known and kin.known, outside or kin.outside
         return _SearchTargets(
