@@ -12,7 +12,7 @@ _MARGIN = 10
 _DARK, _GREY = "#333", "#666"
 
 
-class Box(NamedTuple):
+class LabelledBox(NamedTuple):
     """A rectangle with its upper left corner, lines of text, and what shows on hover."""
 
     x: float
@@ -34,7 +34,7 @@ class Arrow(NamedTuple):
     is_dashed: bool = False
 
 
-def picture(boxes: Mapping[str, Box], arrows: Iterable[Arrow]) -> str:
+def picture(boxes: Mapping[str, LabelledBox], arrows: Iterable[Arrow]) -> str:
     """Return the picture; arrows are behind the boxes that nothing is in."""
     width = max((b.x + b.width for b in boxes.values()), default=0.0) + _MARGIN
     height = max((b.y + b.height for b in boxes.values()), default=0.0) + _MARGIN
@@ -75,7 +75,7 @@ class _Drawing:
         )
         self._add("path", end, d="M0 0L10 5L0 10z")
 
-    def box(self, box: Box) -> None:
+    def box(self, box: LabelledBox) -> None:
         group = self._add("g", self._root, box.title)
         self._add(
             "rect",
@@ -95,7 +95,7 @@ class _Drawing:
             text = self._add("text", group, x=f"{x:.0f}", y=f"{y:.0f}", fill=fill)
             text.text = _shortened(line, int(box.width / _LETTER))
 
-    def arrow(self, start: Box, end: Box, arrow: Arrow) -> None:
+    def arrow(self, start: LabelledBox, end: LabelledBox, arrow: Arrow) -> None:
         x1, x2 = start.x + start.width, end.x
         if end.x <= start.x:
             x1, x2 = start.x, end.x + (0 if end.x == start.x else end.width)

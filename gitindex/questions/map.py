@@ -36,14 +36,14 @@ def ask(here: Here, params: Params) -> Answer:
 
 def _svg(drawn: Picture) -> str:
     """Return what the page draws as a file."""
-    from gitindex.query.svg import Arrow, Box, picture
+    from gitindex.query.svg import Arrow, LabelledBox, picture
 
     boxes = {}
     for row in drawn.nodes:
         width, height = row["width"], row["height"]
         corner = 10 + row["x"] - width / 2, 10 + row["y"] - height / 2
         text = (row["label"],)
-        boxes[row["id"]] = Box(*corner, width, height, row["id"], text, is_open=row["open"])
+        boxes[row["id"]] = LabelledBox(*corner, width, height, row["id"], text, is_open=row["open"])
     arrows = (Arrow(e["from"], e["to"], f"{e['from']} imports {e['to']}") for e in drawn.edges)
     return picture(boxes, arrows)
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitindex.query.svg import Arrow, Box, picture
+from gitindex.query.svg import Arrow, LabelledBox, picture
 
 if TYPE_CHECKING:
     from gitindex.base.answers import CallGraphAnswer, NodeRow
@@ -46,7 +46,7 @@ def to_svg(answer: CallGraphAnswer) -> str:
     """Return a picture: callers left, callees right."""
     places = _places(answer)
     boxes = {
-        node["id"]: Box(
+        node["id"]: LabelledBox(
             *places[node["id"]],
             *(_COLUMN - 80, _HEIGHT),
             title=node["id"],

@@ -17,7 +17,7 @@ from gitindex.query.map.answer import (
     repo_map,
 )
 from gitindex.query.map.file_graph import page_rank
-from gitindex.query.svg import Arrow, Box, picture
+from gitindex.query.svg import Arrow, LabelledBox, picture
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.support import Repo
 
@@ -151,7 +151,7 @@ def test_a_picture_is_well_formed_and_escapes_everything(shop: Repo) -> None:
     assert "<script" not in text
     assert "&lt;script&gt;" in text
     xml.dom.minidom.parseString(picture({}, []))
-    box = Box(0, 0, 50, 20, "a]]>&", ("a]]>&",))
+    box = LabelledBox(0, 0, 50, 20, "a]]>&", ("a]]>&",))
     assert "]]>" not in picture({"a": box}, [Arrow("a", "a", "a]]>&")])
 
 
