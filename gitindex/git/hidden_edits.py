@@ -149,8 +149,8 @@ def record_file(worktree: Worktree) -> str:
 
 
 def sizes_file(worktree: Worktree) -> str:
-    """Return the path of the record of sizes and ids: a blob of this id has this size."""
-    return f"{worktree.shadow}.sizes"
+    """Return the path of the record of sizes and ids, of all work trees: a blob of this id has this size."""
+    return os.path.join(worktree.store, "shadow", "sizes")
 
 
 def read_sizes(worktree: Worktree, id_bytes: int) -> frozenset[bytes]:

@@ -120,7 +120,8 @@ def _forget(worktree: Worktree, database: Database, name: str) -> None:
     mapping.forget(database, name)
     for folder in STORE_FOLDERS:
         remove(os.path.join(worktree.store, folder, name))
-    remove(os.path.join(worktree.store, "shadow", f"{name}.index"))
+    for end in (".index", ".compared"):
+        remove(os.path.join(worktree.store, "shadow", name + end))
     remove(os.path.join(worktree.store, f"off.{name}"))
 
 
