@@ -76,7 +76,7 @@ class Judge:
         meaning = self._finder.binder.meaning(source, place)
         if source.language == "rust" and _misses(meaning, place):
             meaning = UNKNOWN
-        if source.language == "java" and meaning.module and not self._declares(meaning, place.name):
+        if source.language == "java" and not self._declares(source, meaning, place.name):
             meaning = UNKNOWN
         if meaning.state is State.KEY and not meaning.definitions:
             return UNSURE  # a field in the old tree: of a literal of its type
@@ -123,8 +123,11 @@ class Judge:
         at = self._project.offset(source.path, place.line, place.column)
         return self._project.text(source.path)[at - 1 : at] != b"."
 
-    def _declares(self, meaning: Meaning, name: str) -> bool:
-        """Return whether the file that a Java import reaches defines the class of that name."""
+    def _declares(self, source: FileNames, meaning: Meaning, name: str) -> bool:
+        """Return whether the file that a Java import reaches, or reached, defines the class of that name."""
+        if meaning.state is State.OUTSIDE:  # so is a class of ours whose file lost all of them
+            bound = source.bindings.get(name, ())
+            return not any(self._was_ours(source, item) for item, _ in bound)
         paths = meaning.module.paths if meaning.module else ()
         sources = [self._project.source(path) for path in paths]
         return not paths or any(source is None or source.named(name) for source in sources)

@@ -288,6 +288,19 @@ def test_a_call_with_commas_inside_of_an_argument_still_fits(project: Repo) -> N
     ]
 
 
+def test_a_java_class_whose_file_lost_all_of_them_is_printed(repo: Repo) -> None:
+    """Nothing of the tree declares it any more: its import reads like one of a library."""
+    repo.write("a/Shape.java", "package a;\n\npublic class Shape {}\n")
+    use = "package b;\n\nimport a.Shape;\n\nclass Use {\n    Shape one = new Shape();\n}\n"
+    repo.write("b/Use.java", use)
+    repo.commit()
+    repo.index()
+    stage(repo, "a/Shape.java", "public class Shape {}\n", "")
+    answer = repo.answer("impact", "--staged", "--dangling")
+    assert answer["dangling"] == []
+    assert sorted({one["line"] for one in answer["possible"]}) == [3, 6]
+
+
 @pytest.mark.parametrize(
     "line", ["x = getattr(Shape, kind)", "SIZES[name] = 1", "x = getattr(self.__dict__, kind)"]
 )
