@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote_to_bytes
 
 from starlette.applications import Starlette
@@ -33,14 +32,6 @@ THREADS = 3
 _CODES = {"not_found": 404, "invalid_request": 400, "error": 500}
 RAW = WebPage("raw", "Raw", raw_answer, lambda _request, _answer: "", tail=True)
 _NO_STORE = {"cache-control": "no-store"}
-
-
-class Rendered(NamedTuple):
-    """The parts of a response."""
-
-    status: int
-    body: str
-    seconds: float
 
 
 def make_app(session: WebSession, note: Callable[[], None] = lambda: None) -> Starlette:
@@ -70,16 +61,11 @@ class WebDoor:
         self._note()
         part = "x-part" in request.headers
         question = read_question(request, page)
-        made = await self._in_thread(self._render, page, question, part)
-        headers = _NO_STORE | {
-            "vary": "X-Part",
-            "server-timing": f"app;dur={1000 * made.seconds:.1f}",
-        }
+        status, body = await self._in_thread(self._render, page, question, part)
+        headers = _NO_STORE | {"vary": "X-Part"}
         if part and page.name == "":
             headers["x-address"] = canonical(question)
-        return Response(
-            made.body, 200 if part else made.status, headers, "text/html; charset=utf-8"
-        )
+        return Response(body, status, headers, "text/html; charset=utf-8")
 
     async def data(self, page: WebPage, request: Request) -> Response:
         """Return the envelope of the same answer, as `--json` prints it."""
@@ -120,16 +106,13 @@ class WebDoor:
         headers = {"etag": found.tag, "cache-control": "no-cache"}
         return Response(found.data, 200, headers, found.media_type)
 
-    def _render(self, page: WebPage, question: WebQuestion, part: bool) -> Rendered:
-        began = time.perf_counter()
+    def _render(self, page: WebPage, question: WebQuestion, part: bool) -> tuple[int, str]:
         answer = ask(page, self._session, question)
         main = _main(page, question, answer)
         if part:
-            body = fragment(question, main, answer)
-        else:
-            body = page_frame(page, question, self._session.worktree.root, main, answer)
-        code = _CODES.get(answer["status"], 200)
-        return Rendered(code, body, time.perf_counter() - began)
+            return 200, fragment(question, main, answer)
+        body = page_frame(page, question, self._session.worktree.root, main, answer)
+        return _CODES.get(answer["status"], 200), body
 
 
 def _as(body: str, answer: Answer, media_type: str) -> Response:

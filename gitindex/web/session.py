@@ -71,13 +71,6 @@ class WebQuestion(NamedTuple):
             raise GitIndexError(f"`{name}` must be between 1 and {most}", code=Exit.USAGE)
         return int(value)
 
-    def one_of(self, name: str, choices: tuple[str, ...]) -> str:
-        """Return one of the choices; the first is the default."""
-        value = self.text(name, choices[0])
-        if value not in choices:
-            raise GitIndexError(f"`{name}` must be one of {', '.join(choices)}", code=Exit.USAGE)
-        return value
-
     @property
     def choice(self) -> TreeChoice:
         """Return the requested tree."""

@@ -36,7 +36,7 @@ LINES = {
     "sharing": 2985,
     "store": 5400,
     "view": 1360,
-    "web": 3642,
+    "web": 3622,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

@@ -16,6 +16,8 @@ FIRST_NODES = 60
 """Folders are opened automatically up to this many nodes."""
 FIRST_DEPTH = 5
 """And so many folders deep."""
+WORTHLESS = 1_000
+"""A folder that is worth so much less than the first has nothing that is joined to anything."""
 GAP, TOP, CHAR, LINE = 14.0, 22.0, 7.2, 26.0
 ASPECT = 1.7
 
@@ -108,12 +110,14 @@ def _closure(names: set[str]) -> set[str]:
 
 
 def _worth(files: Mapping[str, MapFile]) -> dict[str, float]:
-    """Return the rank of each folder: the sum of its files'."""
+    """Return the rank of each folder: the sum of its files', without those that nothing joins.
+
+    A thousand translations or pages have some rank each, and nothing to be drawn.
+    """
     worth: dict[str, float] = {}
     for path, file in files.items():
         for folder in _ancestors(path):
-            joined = 1e-6 if file.joined else 1e-9
-            worth[folder] = worth.get(folder, 0.0) + file.rank + joined
+            worth[folder] = worth.get(folder, 0.0) + (file.rank if file.joined else 1e-9)
     return worth
 
 
@@ -122,17 +126,16 @@ def _first_open(files: Mapping[str, MapFile], below: Mapping[str, list[str]]) ->
     worth = _worth(files)
     opened: set[str] = set()
     count = len(below[""])
-    for folder, _ in sorted(worth.items(), key=lambda item: (-item[1], item[0])):
+    least = max(worth.values(), default=0.0) / WORTHLESS
+    for folder, value in sorted(worth.items(), key=lambda item: (-item[1], item[0])):
         parent, _, name = folder.rpartition("/")
         if (parent and parent not in opened) or folder.count("/") >= FIRST_DEPTH:
             continue
-        if name.startswith(".") or is_test(f"{folder}/x"):
+        if value < least or name.startswith(".") or is_test(f"{folder}/x"):
             continue
-        shown = sum(entry not in files or files[entry].joined for entry in below[folder])
-        if count + shown > FIRST_NODES:
-            continue
-        opened.add(folder)
-        count += shown
+        if count + len(below[folder]) <= FIRST_NODES:
+            opened.add(folder)
+            count += len(below[folder])
     return opened
 
 

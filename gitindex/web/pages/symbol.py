@@ -177,7 +177,8 @@ def _class_address(request: WebQuestion, answer: Answer, name: str) -> str:
 
 def _listed(request: WebQuestion, answer: Answer, name: str, field: str) -> Html:
     """Return the places of one class of the partition, if the answer lists any."""
-    rows = answer.get(field, ())[:SHOWN_POSSIBLE]
+    rows = sorted(answer.get(field, ()), key=lambda row: row.get("why") == "string")
+    rows = rows[:SHOWN_POSSIBLE]  # code before translations and templates
     listed = [
         _use(request, row, (row.get("why") or _CLASSES[name]).replace("_", " ")) for row in rows
     ]
@@ -232,20 +233,20 @@ def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
     near, far, title, nothing = _CALLERS if callers else _CALLS
     if graph.get("status") != "ok":
         return join(element("h2", title), _choose(request, graph)) if callers else Html("")
-    kinds = {node["id"]: node["kind"] or None for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if edge[near] == graph["root"]]
-    rows = []
-    for identity, tier, how in dict.fromkeys((e[far], e["tier"], e["kind"]) for e in edges):
-        to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
-        since = _since(identity, answer["name"]) if callers else None
-        rows.append(hit(to, kind(f"{tier} {how}"), since, title=kinds.get(identity)))
-    return html.titled((title, element("span", len(rows), class_="hint")), rows, nothing)
+    ends = dict.fromkeys((e[far], e["tier"], e["kind"]) for e in sorted(edges, key=_tier))
+    rows = [_end(request, *end, answer["name"] if callers else "") for end in ends]
+    possible = sum(tier == Tier.NAME for _, tier, _ in ends)
+    count = f"{len(rows) - possible}{f', {possible} possible' if possible else ''}"
+    return html.titled((title, element("span", count, class_="hint")), rows, nothing)
 
 
-def _since(caller: str, name: str) -> Html | None:
-    """Return the link to the commits with which a function began to call; a file has none."""
-    href = link("since", caller, callee=name)
-    return element("a", "since", href=href, class_="count") if "#" in caller else None
+def _end(request: WebQuestion, identity: str, tier: str, how: str, callee: str) -> Html:
+    """Return one end of a call; of a function that calls with the commits since when, a file has none."""
+    to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
+    href = link("since", identity, callee=callee) if callee and "#" in identity else None
+    since = element("a", "since", href=href, class_="count") if href else None
+    return hit(to, kind("possible" if tier == Tier.NAME else f"{tier} {how}"), since)
 
 
 def _choose(request: WebQuestion, graph: Answer) -> Html:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.path_kind import place_of
 from gitindex.languages.table import language_of
 from gitindex.questions.docs import QUESTION as DOCS
@@ -80,7 +81,9 @@ TABS = {
 
 def tab_of(request: WebQuestion) -> str:
     """Return the name of the tab that answers: Grep for a regular expression in Search."""
-    name = request.one_of("tab", tuple(TABS))
+    name = request.text("tab", "search")
+    if name not in TABS:
+        raise GitIndexError(f"`tab` must be one of {', '.join(TABS)}", code=Exit.USAGE)
     return "grep" if name == "search" and request.text("re") else name
 
 
