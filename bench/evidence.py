@@ -6,7 +6,10 @@ indexed. A case is the subject of a later commit and the lines of code it change
 as in the checkout. `--comments DIR` measures, in copies of the checkouts without documentation comments that
 it makes there, whether the first sentence of a comment leads to its definition.
 Contestants: `explore`, plain BM25 windows, the spans of the first three results of `search`, and codegraph's
-explore where `--codegraph` names its program. Tokens are 4 characters, counted as printed.
+explore where `--codegraph` names its program. Three that know the answer tell what can be reached at most:
+`oracle` shows the gold and nothing else, `oracle, our files` the gold of the files that `explore` reads,
+`oracle, our parts` the whole definitions among its best parts that have gold, best first. Tokens are 4
+characters, counted as printed.
 """
 
 from __future__ import annotations
@@ -34,11 +37,12 @@ from gitindex.base.path_kind import file_kinds
 from gitindex.base.worktree import find_worktree
 from gitindex.extract.terms import decode_text
 from gitindex.languages.table import language_of
-from gitindex.query.explore import explore
+from gitindex.query.explore import FILES, explore, parts_of
+from gitindex.query.explore import LONGEST as LONGEST_PART
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
-from gitindex.query.search.query_text import parse_query
-from gitindex.query.search.search import search
+from gitindex.query.search.query_text import Filters, parse_query
+from gitindex.query.search.search import FileSearch, Ranked, search
 from gitindex.query.search.snippets import count_terms
 from gitindex.questions.explore import budget_of
 from gitindex.questions.explore import text as explore_text
@@ -170,10 +174,36 @@ class Contest:
         self._lexical, self._names, self._plain = SearchMemory(), Memory(), _plain(view)
         self._reader = LexicalReader(view.worktree.lexical)
 
-    def names(self) -> dict[str, Callable[[str, int], Shown]]:
-        found: dict[str, Callable[[str, int], Shown]] = {"explore": self.explore}
-        found |= {"bm25 windows": self.windows, "top 3": self.spans}
-        return found | ({"codegraph": self.codegraph} if self._codegraph else {})
+    def names(self) -> dict[str, Callable[[Case, int], Shown]]:
+        asked = {"explore": self.explore, "bm25 windows": self.windows, "top 3": self.spans}
+        asked |= {"codegraph": self.codegraph} if self._codegraph else {}
+        found: dict[str, Callable[[Case, int], Shown]] = {
+            name: lambda case, tokens, ask=ask: ask(case.query, tokens)  # type: ignore[misc]
+            for name, ask in asked.items()
+        }
+        found["oracle"] = lambda case, tokens: self._taken(gold_spans(case), tokens)
+        return found | {"oracle, our files": self.best_spans, "oracle, our parts": self.best_parts}
+
+    def best_spans(self, case: Case, tokens: int) -> Shown:
+        """The gold of the files that `explore` reads, and nothing else."""
+        rows = self._ranked(case.query)[1]
+        ours = {os.fsdecode(row.candidate.path) for row in rows}
+        return self._taken((span for span in gold_spans(case) if span[0] in ours), tokens)
+
+    def best_parts(self, case: Case, tokens: int) -> Shown:
+        """Those of the parts between which `explore` chooses that have gold, as it shows them."""
+        files, rows = self._ranked(case.query)
+        gold = gold_lines(case)
+        parts = []
+        for part in parts_of(files, rows):
+            path, (first, last) = os.fsdecode(part.row.candidate.path), part.passage[1:3]
+            if not gold.isdisjoint((path, n) for n in range(first + 1, last + 2)):
+                parts.append((path, first + 1, min(last + 1, first + LONGEST_PART)))
+        return self._taken(parts, tokens)
+
+    def _ranked(self, query: str) -> tuple[FileSearch, list[Ranked]]:
+        files = FileSearch(self._view, self._lexical)
+        return files, list(files.read(files.ranked(query, Filters())[:FILES]))
 
     def explore(self, query: str, tokens: int) -> Shown:
         answer = explore(
@@ -264,16 +294,35 @@ class Score(NamedTuple):
     seconds: float
 
 
+def gold_spans(case: Case) -> list[tuple[str, int, int]]:
+    """Return the edited definitions that are not too long, and edited lines outside of them, as spans."""
+    spans: list[tuple[str, int, int]] = []
+    for path, number in sorted(gold_lines(case)):
+        if spans and spans[-1][0] == path and spans[-1][2] == number - 1:
+            spans[-1] = (path, spans[-1][1], number)
+        else:
+            spans.append((path, number, number))
+    return spans
+
+
+def gold_lines(case: Case) -> set[tuple[str, int]]:
+    """Return the edited lines, and those of the definitions around them."""
+    gold = {(path, n) for path, numbers in case.edited.items() for n in numbers}
+    for path, _, first, last in case.definitions:
+        if last - first < LONGEST:
+            gold |= {(path, n) for n in range(first, last + 1)}
+    return gold
+
+
 def score(case: Case, shown: Shown, tokens: int, seconds: float) -> Score:
     lines, chars = shown
     edited = {(path, n) for path, numbers in case.edited.items() for n in numbers}
     seen = {(path, n) for path, numbers in lines.items() for n in numbers}
-    gold = set(edited)
+    gold = gold_lines(case)
     held = []
     for path, name, first, last in case.definitions:
         whole = {(path, n) for n in range(first, last + 1)}
         held.append(bool(whole & edited & seen) or (path, name) in seen)
-        gold |= whole if len(whole) <= LONGEST else set()
     return Score(
         fmean(held) if held else float(bool(edited & seen)),
         len(edited & seen) / len(edited),
@@ -297,7 +346,7 @@ def _measure(
         for tokens in budgets:
             for case in cases:
                 before = _cpu()
-                shown = ask(case.query, tokens)
+                shown = ask(case, tokens)
                 one = score(case, shown, tokens, _cpu() - before)
                 scores[contestant, tokens][name].append(one)
 

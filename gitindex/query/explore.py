@@ -82,7 +82,7 @@ def explore(
     """Return parts of files for a question with their code and uses, as much as the budget allows."""
     search = FileSearch(view, memories[0] or SearchMemory())
     rows = list(search.read(search.ranked(question, Filters(below=below))[:FILES]))
-    parts = _parts(search, rows)
+    parts = parts_of(search, rows)
     likely = [part for number, part in enumerate(parts) if not number or part.worth >= LITTLE]
     packer = _Packer(view, search, budget.fits)
     finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
@@ -99,7 +99,7 @@ def explore(
     return view.envelope(**fields, **packer.shown(), truncated=packer.truncated)
 
 
-def _parts(search: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
+def parts_of(search: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
     """Return the parts of all files, those first that promise most for the room they take."""
     best = max((row.score for row in rows), default=0.0)
     shares = [math.exp(row.score - best) for row in rows]

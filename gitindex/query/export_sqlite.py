@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import Layer
 from gitindex.languages.facts import BlobFacts, Symbol, Use, unpack_places
-from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.details import interface_hash, tokens
+from gitindex.query.map.file_graph import FileGraph
 from gitindex.store.other_databases import open_plain
 from gitindex.view.tree import TreeView
 
@@ -118,21 +118,10 @@ class _Content:
         return ((table, rows) for table, rows in found.items() if rows)
 
     def _edges(self) -> Iterator[tuple[Any, ...]]:
-        resolver = Resolver(self._ids, self._read)
-        number = 0
-        for path, _, facts in self._files:
-            name = os.fsdecode(path)
-            reached = {
-                target
-                for item in facts.imports
-                for target in resolver.resolve(name, facts.language, item)
-            }
-            for target in sorted(reached & self._ids.keys()):
-                number += 1
-                yield number, self._ids[name], self._ids[target], "import", None, _SYNTACTIC
-
-    def _read(self, path: str) -> bytes | None:
-        return self._view.read([os.fsencode(path)]).get(os.fsencode(path))
+        pairs = ((a, b) for a, reached in FileGraph(self._view).imports.items() for b in reached)
+        known = ((a, b) for a, b in pairs if {a, b} <= self._ids.keys())
+        for number, (path, target) in enumerate(known, 1):
+            yield number, self._ids[path], self._ids[target], "import", None, _SYNTACTIC
 
 
 def _symbol_row(number: int, file: int, symbol: Symbol) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple, sha256
 from gitindex.base.pattern import compile_later
+from gitindex.base.recent import Recent
 from gitindex.base.vocabulary import SkipReason
 from gitindex.extract import policy
 from gitindex.extract.policy import (
@@ -341,21 +342,16 @@ class FactsMemory:
         self._limit = limit
         self._kept: OrderedDict[FactsKey, BlobFacts] = OrderedDict()
         self._extractor: Extractor | None = None
-        self._texts: OrderedDict[str, bytes] = OrderedDict()
-        self._text_bytes = 0
+        self._texts = Recent(MAX_TEXTS)
 
     def text(self, oid: str) -> bytes | None:
         """Return the bytes of a blob if they are remembered."""
-        return self._texts.get(oid)
+        data: bytes | None = self._texts.get(oid)
+        return data
 
     def keep_text(self, oid: str, data: bytes) -> None:
         """Remember the bytes of a blob; the oldest are dropped beyond `MAX_TEXTS` bytes."""
-        if oid in self._texts:
-            return
-        self._texts[oid] = data
-        self._text_bytes += len(data)
-        while self._text_bytes > MAX_TEXTS:
-            self._text_bytes -= len(self._texts.popitem(last=False)[1])
+        self._texts.keep(oid, data, len(data))
 
     @cached_property
     def status_cache(self) -> StatusCache:

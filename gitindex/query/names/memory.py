@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from gitindex.base.recent import Recent
 from gitindex.extract.frames import SCOPES, WorkRequest
 from gitindex.extract.pool import Extractor, Task
 from gitindex.languages.facts import FactsKey
@@ -27,31 +28,6 @@ SEARCHES = 20 << 20
 """Bytes of what searches found: one question asks for the same ones again, after reading many files."""
 OF_TEXT, OF_SCOPES, OF_SYMBOL, OF_PLACE = 2, 8, 500, 500
 """Bytes in memory of a byte of text with its lines, of one with scopes, of a symbol, of a place found."""
-
-
-class Recent:
-    """Values by key within so many bytes: the least recently used are dropped."""
-
-    def __init__(self, room: int = ROOM) -> None:
-        self._room = room
-        self._entries: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
-
-    def get(self, key: Any) -> Any:
-        """Return a value, or None."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
-
-    def keep(self, key: Any, value: Any, size: int) -> None:
-        """Keep a value that takes so many bytes; the oldest are dropped."""
-        self._room += self._entries.pop(key, (None, 0))[1]
-        self._entries[key] = value, size
-        self._room -= size
-        while self._room < 0:
-            _, (_, gone) = self._entries.popitem(last=False)
-            self._room += gone
 
 
 class TreeMemory:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from gitindex.base.recent import Recent
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.features import Atom, NameMatcher, needle_of
 from gitindex.query.search.query_text import Query
@@ -266,8 +267,7 @@ class DefinitionMemory:
     """Definitions of stored blobs, kept between queries; the oldest are dropped."""
 
     def __init__(self) -> None:
-        self._files: OrderedDict[tuple[int, str], FileDefinitions] = OrderedDict()
-        self._kept = 0
+        self._files = Recent(MAX_KEPT)
 
     def files(self, view: TreeView, blobs: Iterable[tuple[int, str]]) -> dict[int, FileDefinitions]:
         """Return the definitions of blobs by number; those of overlaid files are not kept.
@@ -275,20 +275,13 @@ class DefinitionMemory:
         A blob is given by its number and its id in git: numbers of collected blobs are used again.
         """
         stored = [blob for blob in dict.fromkeys(blobs) if blob[0] != NO_BLOB]
-        by_blob = {}
-        for blob in stored:
-            if blob in self._files:
-                self._files.move_to_end(blob)
-                by_blob[blob[0]] = self._files[blob]
+        kept = ((blob[0], self._files.get(blob)) for blob in stored)
+        by_blob: dict[int, FileDefinitions] = {number: file for number, file in kept if file}
         oids = {number: oid for number, oid in stored if number not in by_blob}
         for number, listed in _read(view, list(oids)).items():
-            by_blob[number] = FileDefinitions(listed)
+            file = by_blob[number] = FileDefinitions(listed)
             if number < FIRST_ID:
-                self._files[number, oids[number]] = by_blob[number]
-                self._kept += by_blob[number].size
-        while self._kept > MAX_KEPT:
-            _, dropped = self._files.popitem(last=False)
-            self._kept -= dropped.size
+                self._files.keep((number, oids[number]), file, file.size)
         return by_blob
 
 

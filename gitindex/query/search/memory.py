@@ -7,12 +7,13 @@ when the stored data does (the run that published a tree, the id of a blob).
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
+from gitindex.base.recent import Recent
 from gitindex.extract.terms import words_of
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import is_generated
@@ -127,8 +128,7 @@ class SearchMemory:
 
     def __init__(self) -> None:
         self.lexical = LexicalMemory()
-        self._texts: OrderedDict[str, CandidateText] = OrderedDict()
-        self._size = 0
+        self._texts = Recent(MAX_BYTES)
         self._tree: tuple[tuple[str, str | None], PublishedTree] | None = None
         self._name: tuple[tuple[str | None, ...], frozenset[str]] | None = None
 
@@ -161,7 +161,6 @@ class SearchMemory:
             if known is None:
                 unknown[candidate.path] = candidate.key.oid
             else:
-                self._texts.move_to_end(candidate.key.oid)
                 texts[candidate.path] = known
         read = view.read(unknown) if unknown else {}
         for path, oid in unknown.items():
@@ -171,12 +170,8 @@ class SearchMemory:
 
     def _keep(self, oid: str, data: bytes) -> CandidateText:
         text = CandidateText(data, is_generated(data))
-        if len(data) <= MAX_BLOB and oid not in self._texts:
-            self._texts[oid] = text
-            self._size += len(data)
-            while self._size > MAX_BYTES:
-                _, dropped = self._texts.popitem(last=False)
-                self._size -= len(dropped.data)
+        if len(data) <= MAX_BLOB:
+            self._texts.keep(oid, text, len(data))
         return text
 
 

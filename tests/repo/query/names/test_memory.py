@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gitindex.base.recent import Recent
 from gitindex.freshness.envelope import MAX_EXTRACTED
-from gitindex.query.names.memory import Memory, Recent, TreeMemory
+from gitindex.query.names.memory import Memory, TreeMemory
 from gitindex.query.names.project import Project
 from gitindex.query.names.texts import look
 from gitindex.query.references import ReferenceQuery, find_references
