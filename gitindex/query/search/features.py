@@ -15,9 +15,6 @@ from gitindex.base.path_kind import CENTRAL_NAMES, MAIN_NAMES
 from gitindex.extract.terms import parts_of
 from gitindex.store.lexical import stem
 
-DEEP = 8
-"""Number of folders from which on a path counts as deepest."""
-
 
 class Atom(NamedTuple):
     """One of the smallest words of a query."""
@@ -33,22 +30,13 @@ class NameMatch(NamedTuple):
     precision: float  # share of the name that is in the query
 
 
-class MainFolder(NamedTuple):
-    """Names of a folder that contains what the repository is about, and what it counts."""
-
-    names: frozenset[str]  # in small letters, without separators
-    level: float
-
-
 class PathFeatures(NamedTuple):
     """Features of a candidate's path."""
 
     stem_precision: float = 0.0
     path_cover: float = 0.0
     lead_name: float = 0.0  # the name is exactly the first significant word of the query
-    shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder for what the other folders share
-    main: float = 0.0  # in a folder that is called like the repository
 
 
 class PathWords(NamedTuple):
@@ -59,9 +47,7 @@ class PathWords(NamedTuple):
     last: tuple[str, ...]
     joined: str  # the stem's words without separators
     is_main: bool
-    shallow: float
     central: float
-    names: frozenset[str]  # of the folders, in small letters, without separators
 
 
 def _common(first: str, second: str) -> int:
@@ -116,9 +102,7 @@ def path_words(path: str) -> PathWords:
         _unique(folders[-1]) if folders else (),
         "".join(words),
         stem_text.lower() in MAIN_NAMES,
-        max(0.0, 1.0 - path.count("/") / DEEP),
         float(not CENTRAL_NAMES.isdisjoint(folder.lower().split("/"))),
-        frozenset(["".join(filter(str.isalnum, part)) for part in folder.lower().split("/")]),
     )
 
 
@@ -129,10 +113,8 @@ class NameMatcher:
         self,
         atoms: Sequence[Atom],
         lead: str = "",
-        main: MainFolder | None = None,
     ) -> None:
         """`lead`: the first significant word of the query, in small letters, without separators."""
-        self._main = main
         self._lead = lead
         self._shares = [atom.share for atom in atoms]
         self._long = [(n, atom.text) for n, atom in enumerate(atoms) if len(atom.text) >= 4]
@@ -187,11 +169,6 @@ class NameMatcher:
             levels = self._folders[folders] = self.levels(folders)
         return levels
 
-    def main(self, folders: frozenset[str]) -> float:
-        """Return what it counts if one of the folders is called like the repository, else 0."""
-        main = self._main
-        return 0.0 if main is None or main.names.isdisjoint(folders) else main.level
-
     def is_lead(self, words: Sequence[str]) -> float:
         """Return 1 if a name is exactly the first significant word, else 0."""
         return float(bool(words) and "".join(words) == self._lead)
@@ -231,9 +208,7 @@ def path_features(matcher: NameMatcher, path: str) -> PathFeatures:
         0.0 if words.is_main else precision,
         matcher.cover(whole),
         matcher.is_lead(words.last if words.is_main else words.stem),
-        words.shallow,
         words.central,
-        matcher.main(words.names),
     )
 
 

@@ -82,7 +82,6 @@ _ALIASES = {ext: row.name for row in BY_NAME.values() for ext in row.extensions.
 }
 
 
-_ASKING = frozenset(["how", "what", "when", "where", "which", "who", "why"])
 _HINTS = {
     "kind": f"one of {', '.join(sorted(KINDS))}",
     "lang": "see docs/languages.md",
@@ -265,11 +264,6 @@ def _read_filter(name: str, value: str) -> tuple[str, str | None]:
     if name in ("must", "exclude"):
         return name, value if words_of(value) else None
     return ("paths" if name == "path" else "not_paths"), value
-
-
-def is_question(query: Query) -> bool:
-    """Return whether a query asks for something: it starts like a question, or is one word."""
-    return len(query.words) == 1 or query.plain.partition(" ")[0] in _ASKING
 
 
 def is_vague(word: str) -> bool:

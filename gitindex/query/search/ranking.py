@@ -43,9 +43,7 @@ class Features(NamedTuple):
     stem_precision: float = 0.0  # share of the file's name that is in the query
     path_cover: float = 0.0  # share of the query that is in the whole path
     lead_name: float = 0.0  # the file's name is the first significant word of the query
-    shallow: float = 0.0  # 1 at the top, 0 from eight folders on
     central: float = 0.0  # in a folder such as core or common: what the other folders share
-    main: float = 0.0  # in a folder called like the repository; 1 for questions, else less
     size: float = 0.0  # lines, on a logarithmic scale; 3,000 and more are 1
     asked_path: float = 0.0  # the query is this path, or the end of it
     subjects: float = 0.0  # BM25 of the subjects of past commits that changed it

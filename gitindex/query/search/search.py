@@ -20,10 +20,10 @@ from gitindex.query.search.definitions import (
     innermost,
     matching_definitions,
 )
-from gitindex.query.search.features import MainFolder, NameMatcher, path_features
+from gitindex.query.search.features import NameMatcher, path_features
 from gitindex.query.search.memory import NO_TEXT, Candidate, CandidateText, SearchMemory
 from gitindex.query.search.passages import Passage, PassageRanker
-from gitindex.query.search.query_text import Filters, Query, is_question, split_query
+from gitindex.query.search.query_text import Filters, Query, split_query
 from gitindex.query.search.ranking import (
     Features,
     first_features,
@@ -63,8 +63,6 @@ CLOSE = 0.95
 PER_FILE = 3
 BEFORE, AFTER = 2, 8
 """Lines that are shown around a line outside of every definition."""
-NOT_ASKED = 0.25
-"""What the main folder counts in a query that may be about a change: those are made anywhere."""
 BODY_SHARE = 1.0
 """Weight of the body of a long query relative to its title."""
 UNREAD_FEATURES = Features._fields.index("chunk")
@@ -236,8 +234,7 @@ class RankingPass:
         self._collector = Collector(view, query, memory)
         self._rarity = self._collector.rarity
         self._atoms = self._collector.atoms
-        main = MainFolder(self._collector.own, 1.0 if is_question(query) else NOT_ASKED)
-        self._names = NameMatcher(self._atoms, self._rarity.lead(query), main)
+        self._names = NameMatcher(self._atoms, self._rarity.lead(query))
         terms = self._rarity.chunk_terms(query)
         self._chunks = ChunkScorer(terms)
         self._definitions = DefinitionMatcher(query, self._atoms, self._rarity.shares, self._names)

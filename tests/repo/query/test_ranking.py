@@ -100,22 +100,18 @@ def test_answers_do_not_depend_on_the_folder_of_the_clone(tmp_path: Path) -> Non
         repo = Repo(tmp_path / name)
         repo.init()
         repo.write("README.md", "https://github.com/people/gadget\n" * 2)
-        repo.write("gadget/close.py", "def close_all():\n    pass\n")
-        repo.write("other/close.py", "def close_all():\n    pass\n")
         repo.commit()
         repo.gitindex("index")
-        found.append(_mains(repo))
+        found.append(_words(repo))
         repos.append(repo)
-    assert found == [{"gadget/close.py": 1.0, "other/close.py": 0.0}] * 2
+    assert found == [{"gadget"}] * 2
     repos[1].write("README.md", "https://github.com/people/other\n" * 2)
-    assert _mains(repos[1]) == {"gadget/close.py": 0.0, "other/close.py": 1.0}
+    assert _words(repos[1]) == {"other"}
 
 
-def _mains(repo: Repo) -> dict[str, float]:
+def _words(repo: Repo) -> frozenset[str]:
     with open_tree(find_worktree(os.fspath(repo.path)), ".") as view:
-        ranked = RankingPass(view, parse_query("how to close"), SearchMemory(), []).ranked()
-    rows = {row.candidate.name: row.features.main for row in ranked}
-    return {path: value for path, value in rows.items() if path.endswith("close.py")}
+        return SearchMemory().repository_words(view)
 
 
 def test_what_defines_the_only_word_is_looked_at_whatever_else_speaks_of_it(tmp_path: Path) -> None:

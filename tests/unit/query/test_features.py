@@ -10,7 +10,6 @@ from gitindex.query.search.chunks import ChunkScorer, ChunkTerm
 from gitindex.query.search.definitions import DefinitionMatcher, NamedDefinition
 from gitindex.query.search.features import (
     Atom,
-    MainFolder,
     NameMatcher,
     needle_of,
     path_features,
@@ -18,7 +17,7 @@ from gitindex.query.search.features import (
 )
 from gitindex.query.search.memory import repository_words
 from gitindex.query.search.passages import FileLines, best_line
-from gitindex.query.search.query_text import is_question, parse_query
+from gitindex.query.search.query_text import parse_query
 from gitindex.query.search.ranking import (
     KINDS,
     Features,
@@ -198,14 +197,6 @@ def test_other_kinds_of_files_give_way_unless_asked_for() -> None:
     assert kinds_of(parse_query("path:vendor socket"), "vendor/socket.py") == (0.0,) * len(KINDS)
     assert kinds_of(plain, "django/contrib/auth/models.py") == (0.0,) * len(KINDS)
     assert kinds_of(plain, "lib/test_functions.bash") == (0.0,) * len(KINDS)
-
-
-def test_the_folder_called_like_the_repository_counts_most_in_questions() -> None:
-    matcher = NameMatcher([Atom("x", 1.0)], main=MainFolder(frozenset({"pytest"}), 0.3))
-    paths = ("src/_pytest/main.py", "pytest/a/b.py", "src/other/pytest.py", "pytester/a.py")
-    assert [path_features(matcher, path).main for path in paths] == [0.3, 0.3, 0.0, 0.0]
-    asked = ("how is a socket closed", "Where is it?", "Socket", "socket pool", "Fix the socket")
-    assert [is_question(parse_query(text)) for text in asked] == [True, True, True, False, False]
 
 
 def test_a_folder_for_what_the_others_share_is_central() -> None:
