@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from gitindex.questions.table import Command, Param, Params, Question
 
 
+MAX_NUMBER = 1 << 62
+"""Of an option without bounds."""
+
+
 class HelpWanted(Exception):
     """`--help` was among the options."""
 
@@ -45,6 +49,9 @@ class _Line:
 
     def _long(self, arg: str) -> None:
         flag, equals, value = arg.partition("=")
+        begun = [known for known in self.by_flag if known.startswith(flag)]
+        if len(begun) == 1:  # as in git: as much of an option as no other begins with
+            flag = begun[0]
         param = self._param(flag)
         if param.kind == "flag":
             if equals:
@@ -107,8 +114,8 @@ class _Line:
             raise self.wrong(
                 f"Invalid value for {hint}: {value!r} is not a valid {kind}."
             ) from None
-        least, most = bounds(param)
-        if not least <= number <= most:
+        least = -MAX_NUMBER if param.least is None else param.least
+        if not least <= number <= (MAX_NUMBER if param.most is None else param.most):
             problem = f"{value} is not in the range {shown_range(param)}."
             raise self.wrong(f"Invalid value for {hint}: {problem}")
         return number
@@ -161,12 +168,6 @@ def shown_name(param: Param) -> str:
     if not param.flags:
         return param.name.upper() + ("..." if param.kind in ("texts", "words") else "")
     return "N" if param.kind in ("integer", "number") else "TEXT"
-
-
-def bounds(param: Param) -> tuple[float, float]:
-    """Return the least and the greatest number; a huge one for no bound."""
-    least = -(1 << 62) if param.least is None else param.least
-    return least, (1 << 62) if param.most is None else param.most
 
 
 def shown_range(param: Param) -> str:

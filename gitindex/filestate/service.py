@@ -360,7 +360,8 @@ class FileStateService:
         self, targets: Iterable[EditTarget | str], context: str | None = None
     ) -> MutationGateResult:
         """Return whether each file or definition may be edited without asking."""
-        places = [EditTarget(one) if isinstance(one, str) else one for one in targets]
+        named = (EditTarget(one) if isinstance(one, str) else one for one in targets)
+        places = [one._replace(path=inside_root(self._root, self._root, one.path)) for one in named]
         foreign = [target for target in places if not self._owned(target.path, context)]
         return judge_targets(self, places, foreign)
 

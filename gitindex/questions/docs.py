@@ -50,7 +50,7 @@ def _is_regex(params: Params) -> bool:
     import re
 
     text = params["query"]
-    if params["regex"] or not set(text) & set("\\^$*+?[]()|{}"):
+    if params["regex"] or not set(text) & set("\\.^$*+?[]()|{}"):
         return False
     try:
         re.compile(text)

@@ -10,16 +10,17 @@ from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 def ask(here: Here, params: Params) -> Answer:
     """Return the definitions and files nearest to a text."""
     from gitindex.query.find import find_places
+    from gitindex.query.symbols import SymbolQuery, list_symbols
 
     if not params["words"]:
         raise GitIndexError("give a part of a name", "gitindex find NAME", Exit.USAGE)
     file, mark, name = params["words"].rpartition("#")
     with here.tree() as view:
-        answer = find_places(view, name, params["limit"])
-    if mark:
-        inside = here.inside(file)
-        answer["results"] = [row for row in answer["results"] if row["path"] == inside]
-    return answer
+        if not mark:
+            return find_places(view, name, params["limit"])
+        named = list_symbols(view, SymbolQuery(name, here.inside(file), limit=params["limit"]))
+        rows = [{"type": "symbol", **symbol} for symbol in named["symbols"]]
+        return view.envelope(results=rows, truncated=named.get("truncated", False))
 
 
 def text(answer: Answer, ink: Ink) -> Lines:

@@ -8,15 +8,20 @@ from gitindex.questions.table import Answer, Here, Ink, Lines, Params, questions
 
 
 def index_first(here: Here) -> None:
-    """Index the history if nobody has: a question is asking enough; not for a door that only reads."""
+    """Index what the history lacks: a question is asking enough; not for a door that only reads."""
     from gitindex.query.history import history_state
 
-    if not here.may_write or history_state(here.worktree)["status"] == "ok":
+    state = history_state(here.worktree)
+    if not here.may_write or state.get("exact"):
         return
-    from gitindex.refresh.history_index import index_history
+    from gitindex.refresh.history_index import HistoryBusy, index_history
 
-    with here.progress("history") as report:
-        index_history(here.worktree, report)
+    try:
+        with here.progress("history") as report:
+            index_history(here.worktree, report)
+    except HistoryBusy:
+        if state["status"] != "ok":
+            raise
 
 
 def _in_file(here: Here, symbol: str, answer: Answer) -> Answer:

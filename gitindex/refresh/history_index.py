@@ -28,6 +28,10 @@ _TIMEOUT = 600.0  # a long history on a slow disk takes minutes
 Report = Callable[[str, float | None], None]
 
 
+class HistoryBusy(GitIndexError):
+    """Another process indexes the history; what it has written so far can be read."""
+
+
 class HistoryRun(NamedTuple):
     """What one run did."""
 
@@ -50,7 +54,7 @@ def index_history(worktree: Worktree, report: Report) -> HistoryRun:
         raise GitIndexError("this repository has no index", "run `gitindex index`")
     lock = RunnerLock(os.path.join(worktree.store, "history.lock"))
     if not lock.acquire():
-        raise GitIndexError("another process indexes the history", "try again in a moment")
+        raise HistoryBusy("another process indexes the history", "try again in a moment")
     extractor = Extractor()
     from gitindex.git.backend import open_repository  # lazily: pygit2 costs 100 ms
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 
 import pytest
 
 from gitindex.base.errors import GitIndexError
+from gitindex.base.runner_lock import RunnerLock
 from gitindex.cli.door import run_cli
 from tests.support import Repo
 
@@ -18,6 +20,8 @@ SAME = (
     (["grep", "-lm1", "value", "--json"], ["grep", "-l", "--limit", "1", "value", "--json"]),
     (["search", "-n", "1", "value"], ["search", "value", "-m1"]),
     (["search", "-n1", "--", "value"], ["search", "--limit", "1", "value"]),
+    (["search", "--lim", "1", "value"], ["search", "--limit", "1", "value"]),
+    (["grep", "--line", "--context=1", "value"], ["grep", "--line-number", "-C1", "value"]),
     (["symbols", "value_0_1", "-n", "2"], ["symbols", "--limit=2", "--", "value_0_1"]),
 )
 WRONG = (
@@ -32,6 +36,7 @@ WRONG = (
     ["api", "--format", "xml"],
     ["grep", "-iq", "value"],
     ["grep", "--count=1", "value"],
+    ["grep", "--li", "value"],
     ["symbols", "x", "--at", "HEAD", "--staged"],
 )
 
@@ -72,11 +77,31 @@ def test_a_dash_reads_standard_input(
         assert capsys.readouterr().out == said
 
 
+def test_a_question_brings_the_history_up_to_head(
+    many: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many.write("m0.py", "def late(): pass\n")
+    assert run_cli(["history", "late"]) == 1
+    many.commit()
+    assert run_cli(["history", "late"]) == 0
+    said = capsys.readouterr().out
+    assert "added    m0.py: late" in said
+    assert "HEAD is elsewhere" not in said
+    many.write("m0.py", "def later(): pass\n")
+    many.commit()
+    lock = RunnerLock(os.path.join(many.worktree.store, "history.lock"))
+    assert lock.acquire()
+    assert run_cli(["history", "late"]) == 0, "what is known, while another process indexes"
+    assert "HEAD is elsewhere" in capsys.readouterr().out
+    lock.release()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["symbols", "a.py#Own"], "a.py:1"),
         (["find", "a.py#go"], "a.py:2"),
+        (["find", "a.py#Own.go"], "a.py:2"),
         (["read", "a.py#Own.go"], "     2      def go(self): pass\n"),
         (["refs", "a.py#Own.go"], "b.py:2"),
         (["callers", "a.py#Own.go"], "b.py"),

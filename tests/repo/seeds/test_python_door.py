@@ -87,9 +87,13 @@ def test_services_open_by_a_root(known: Repo) -> None:
         assert states.get_file_state("lib/util.py").freshness == "clean"
         for spelling in ("./lib/util.py", "lib/../lib/util.py", os.path.join(root, "lib/util.py")):
             assert states.get_file_state(spelling) == states.get_file_state("lib/util.py")
+            verdict = states.check_mutation_gate([spelling])
+            assert (verdict.status, verdict.targets[0]["path"]) == ("ok", "lib/util.py")
         for outside in ("../x.py", "/etc/passwd"):
             with pytest.raises(GitIndexError, match="outside"):
                 states.get_file_state(outside)
+            with pytest.raises(GitIndexError, match="outside"):
+                states.check_mutation_gate([outside])
     jobs = RefreshJobService.open(root)
     jobs.enqueue_refresh(None, "asked")
     assert [job.status for job in jobs.history(1)] == [JobStatus.QUEUED]

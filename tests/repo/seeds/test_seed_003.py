@@ -95,6 +95,16 @@ def test_003_4_2c_the_query_may_be_a_regex(vault: Repo) -> None:
         ask(vault, "(", regex=True)
 
 
+@pytest.mark.parametrize(
+    ("query", "told"), [(r"ret.*early\b", True), ("l.aders.", True), ("load", False)]
+)
+def test_003_5_1_a_regex_that_finds_nothing_as_words_says_how_to_ask(
+    vault: Repo, query: str, told: bool
+) -> None:
+    said = vault.gitindex("docs", query).stderr
+    assert ("reads as a regular expression: ask with --regex" in said) == told
+
+
 def test_003_4_2d_regex_search_narrowed_by_tags_and_dates(vault: Repo) -> None:
     """`grep --tag`: the index narrows, ripgrep searches. Row 10.1 as well."""
     done = vault.gitindex("grep", r"return\w+", "--tag", "cuda", "--from", "2026-03-14")
