@@ -37,7 +37,7 @@ def parameter_table(tool: McpTool) -> str:
 
 def section(tool: McpTool, request: dict[str, Any], answer: dict[str, Any], root: str) -> str:
     """What the page says of one tool."""
-    text = content_of(tool, answer, tool.example).replace(root, SHOWN_ROOT)
+    text = content_of(tool, answer, tool.question.example).replace(root, SHOWN_ROOT)
     shown = {k: v for k, v in answer.items() if k not in ("freshness", "receipt")}
     body = json.dumps(
         _short(answer if tool.name == "search_codebase" else shown, root),
@@ -48,7 +48,7 @@ def section(tool: McpTool, request: dict[str, Any], answer: dict[str, Any], root
     blocks = (
         f"```json\n{json.dumps(request)}\n```\n\n```text\n{text}\n```\n\n```json\n{body}\n```\n"
     )
-    return f"### `{tool.name}`\n\n{tool.about}\n\n{parameter_table(tool)}\n\n{blocks}"
+    return f"### `{tool.name}`\n\n{tool.question.tells}\n\n{parameter_table(tool)}\n\n{blocks}"
 
 
 def main() -> None:
@@ -62,7 +62,9 @@ def main() -> None:
     root = os.path.realpath(repo.path)
     inside = Inside(root, folder)
     sections = [
-        section(tool, tool.example, inside.ask(tool.name, **tool.example), root) for tool in TOOLS
+        section(tool, given, inside.ask(tool.name, **given), root)
+        for tool in TOOLS
+        for given in [tool.question.example]
     ]
     PAGE.write_text(with_generated(PAGE.read_text(), "\n".join(sections)))
 

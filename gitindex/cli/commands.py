@@ -105,7 +105,8 @@ mcp | verbs.agents:serve nojson
     --tools | tools =default default/all | Which tools are listed; every one answers.
 mcp install | verbs.agents:install_client nojson
   Add the server to a client's configuration; the file as it was is kept beside it.
-    --client | name ! @clients | claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.
+    --client | name ! @clients,print
+      + | claude, codex, cursor, vscode, gemini, zed, opencode, copilot, or print.
     --dry-run | dry_run flag | Show what would be written, and write nothing.
 link add | verbs.sharing:add
   Link another local repository: `--linked` asks it, too. Nothing is written into either.
@@ -225,7 +226,6 @@ gate | verbs.gates:run_gate norepo nojson raw
     * | args texts = | Options of the command.
 run | verbs.refreshing:run nojson
   Be the runner: process queued refreshes.
-    --once | once flag | Work until nothing waits (the default).
     --wait | wait flag | Linger for more events before leaving.
 """
 """NAME | MODULE:FUNCTION and marks, as `questions.table.entries` reads it, by groups."""

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from gitindex.base.errors import GitIndexError
@@ -155,39 +156,23 @@ def _inner(before: list[str], typed: str) -> list[str]:
 
 
 def _values(param: Param, typed: str) -> list[str]:
-    if param.choices:
-        return _starting(param.choices, typed)
-    if param.complete in _SOURCES:
-        return _SOURCES[param.complete](typed)
-    return _starting(param.complete.split(), typed)
+    if param.complete in _LOOKUPS:
+        return _LOOKUPS[param.complete](typed)
+    words = list(param.choices)
+    for word in param.complete.split():
+        module, _, name = _LISTS.get(word, "").partition(":")
+        words += sorted(getattr(import_module(f"gitindex.{module}"), name)) if module else [word]
+    return _starting(words, typed)
 
 
 def _starting(words: Iterable[str], typed: str) -> list[str]:
     return [word for word in words if word.startswith(typed)]
 
 
-def _kinds(typed: str) -> list[str]:
-    from gitindex.query.search.query_text import KINDS
-
-    return _starting(sorted(KINDS), typed)
-
-
-def _languages(typed: str) -> list[str]:
-    from gitindex.languages.table import BY_NAME
-
-    return _starting(sorted(BY_NAME), typed)
-
-
-def _clients(typed: str) -> list[str]:
-    from gitindex.install.mcp_clients import CLIENTS
-
-    return _starting([*CLIENTS, "print"], typed)
-
-
-_SOURCES = {
-    "clients": _clients,
-    "names": symbol_names,
-    "paths": tree_paths,
-    "kinds": _kinds,
-    "languages": _languages,
+_LOOKUPS = {"names": symbol_names, "paths": tree_paths}
+_LISTS = {
+    "clients": "install.mcp_clients:CLIENTS",
+    "kinds": "query.search.query_text:KINDS",
+    "languages": "languages.table:BY_NAME",
 }
+"""What a row of the table calls them after `@`, and where they are."""

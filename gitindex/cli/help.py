@@ -73,7 +73,7 @@ def grouped() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for one in all_commands():
         first, _, rest = one.name.partition(" ")
-        about = summary_of(GROUP_HELP[first]) if rest and first in GROUP_HELP else one.summary
+        about = summary_of(GROUP_HELP[first] if rest and first in GROUP_HELP else one.about)
         if not rest or first in GROUP_HELP:
             found[one.group][first] = about
     return found
@@ -123,7 +123,7 @@ def _group(name: str, one: Question | Command | None, inner: list[Any]) -> Itera
     if one is not None:
         rows = [(option_name(param), param.help) for param in shell_params(one)]
         yield from ("", "Options:", *_table([*rows, OPTIONS[-1]]))
-    rows = [(each.name.partition(" ")[2], each.summary) for each in inner]
+    rows = [(each.name.partition(" ")[2], summary_of(each.about)) for each in inner]
     yield from ("", "Commands:", *_table(rows))
 
 

@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from gitindex.questions.table import Command, Param, Params, Question
 
 
-MAX_NUMBER = 1 << 62
-"""Of an option without bounds."""
-
-
 class HelpWanted(Exception):
     """`--help` was among the options."""
 
@@ -114,8 +110,8 @@ class _Line:
             raise self.wrong(
                 f"Invalid value for {hint}: {value!r} is not a valid {kind}."
             ) from None
-        least = -MAX_NUMBER if param.least is None else param.least
-        if not least <= number <= (MAX_NUMBER if param.most is None else param.most):
+        least, most = bounds(param)
+        if not least <= number <= most:
             problem = f"{value} is not in the range {shown_range(param)}."
             raise self.wrong(f"Invalid value for {hint}: {problem}")
         return number
@@ -168,6 +164,12 @@ def shown_name(param: Param) -> str:
     if not param.flags:
         return param.name.upper() + ("..." if param.kind in ("texts", "words") else "")
     return "N" if param.kind in ("integer", "number") else "TEXT"
+
+
+def bounds(param: Param) -> tuple[float, float]:
+    """Return the least and the greatest number; a huge one for no bound."""
+    least = -(1 << 62) if param.least is None else param.least
+    return least, (1 << 62) if param.most is None else param.most
 
 
 def shown_range(param: Param) -> str:

@@ -101,15 +101,17 @@ def _register_questions(server: LanguageServer, session: EditorSession) -> None:
         except GitIndexError:
             return []  # a file without facts has no definitions to show
 
+    def locations(ask: Any, params: Any) -> list[lsp.Location]:
+        file, found = here(ask, params)
+        return [_location(file.worktree.root, one) for one in found or ()]
+
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
-        file, found = here(session.definitions, params)
-        return [_location(file.worktree.root, one) for one in found or ()]
+        return locations(session.definitions, params)
 
     @server.feature(lsp.TEXT_DOCUMENT_IMPLEMENTATION)
     def implementation(params: lsp.ImplementationParams) -> list[lsp.Location]:
-        file, found = here(session.implementations, params)
-        return [_location(file.worktree.root, one) for one in found or ()]
+        return locations(partial(session.definitions, implementations=True), params)
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:

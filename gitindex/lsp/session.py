@@ -90,17 +90,16 @@ class EditorSession:
         answer = self._ask(OUTLINE, file.worktree, file=file.path)
         return [*map(dict, answer["symbols"])] if answer else []
 
-    def definitions(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
-        """Return the definitions of the name at a position (1-based, the column in bytes)."""
-        place = {"file": file.path, "line": line, "column": column}
-        answer = self._ask(DEFINITION, file.worktree, **place)
-        return [*answer["definitions"], *answer["declared"]] if answer else []
+    def definitions(
+        self, file: EditorFile, line: int, column: int, implementations: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the definitions of the name at a position (1-based, the column in bytes).
 
-    def implementations(self, file: EditorFile, line: int, column: int) -> list[dict[str, Any]]:
-        """Return what overrides or implements the name at a position."""
+        `implementations`: what overrides or implements it instead.
+        """
         place = {"file": file.path, "line": line, "column": column}
-        answer = self._ask(DEFINITION, file.worktree, **place, implementations=True)
-        return [*answer["definitions"]] if answer else []
+        answer = self._ask(DEFINITION, file.worktree, **place, implementations=implementations)
+        return [*answer["definitions"], *answer["declared"]] if answer else []
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
         """Return the whole answer about the uses of the name at a position."""

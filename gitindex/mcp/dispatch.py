@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from gitindex.base.errors import GitIndexError
@@ -17,8 +17,9 @@ from gitindex.freshness.marker import CompletionProof
 from gitindex.freshness.verdict import add_probe_hint
 from gitindex.mcp.arguments import check_arguments
 from gitindex.mcp.server_state import ServerState
-from gitindex.questions.ink import team_lines
-from gitindex.questions.table import Param
+from gitindex.questions.ink import Ink, team_lines
+from gitindex.questions.linked import linked_lines
+from gitindex.questions.table import Param, Question
 from gitindex.store.lexical import trim_memory
 from gitindex.view.snapshot import GateClosed
 
@@ -30,20 +31,16 @@ Answer = dict[str, Any]
 
 
 class McpTool(NamedTuple):
-    """One tool: its name and schema for clients, and the use case behind it."""
+    """A question as a tool: its arguments as they are over MCP, and what answers it."""
 
-    name: str
-    about: str
+    question: Question
     params: tuple[Param, ...]
-    run: Callable[[ServerState, Arguments], Answer]
-    text: Callable[[Answer, Arguments], Iterable[str]]
-    pages: str = ""  # the list of its answer that `offset` and `limit` page through
-    reach: int = 0  # maximum number of items to page through
-    reads: bool = True  # read-only
-    quotes: bool = True  # its answer contains text from a repository
-    always_loaded: bool = False  # asks clients that defer tools to keep this one loaded
-    listed: bool = False  # among the tools that are listed by default
-    example: dict[str, Any] = {}  # noqa: RUF012 - the arguments of the documentation's call
+    run: Callable[[Any, Arguments], Answer]
+
+    @property
+    def name(self) -> str:
+        """Its name for clients."""
+        return self.question.tool
 
 
 LONG_SECONDS = 0.2
@@ -67,7 +64,8 @@ def _answer_of(server: ServerState, tool: McpTool, given: object) -> Answer:
         answer = _ask(server, tool, values)
         if not values.get("debug"):
             answer = compact(answer)
-        return _shrink(_page(tool, values, answer) if tool.pages in answer else answer, MAX_BYTES)
+        paged = tool.question.pages in answer
+        return _shrink(_page(tool, values, answer) if paged else answer, MAX_BYTES)
     except GitIndexError as error:
         envelope = with_tool_calls(refused(error), given)
         quoted = {"untrusted": True} if error.status == "error" else {}  # git's own message
@@ -86,7 +84,10 @@ def content_of(tool: McpTool | None, answer: Answer, given: Arguments | None = N
     """Return the text of `content[0].text`: plain text for an answer, JSON for a refusal."""
     if tool is None or (answer.get("status") != "ok" and "targets" not in answer):
         return render(answer)
-    lines = [*tool.text(answer, given or {}), *team_lines(answer, {}), *_caveats(answer)]
+    named = {p.name: (given or {}).get(p.wire_name) for p in tool.question.params if p.wire}
+    ink = Ink(params={name: value for name, value in named.items() if value})
+    lines = [*tool.question.text(answer, ink), *linked_lines(tool.question, answer, ink)]
+    lines += [*team_lines(answer, {}), *_caveats(answer)]
     return "\n".join(safe_text(line, keep="\n\t") for line in lines) or "nothing"
 
 
@@ -118,7 +119,7 @@ def _ask(server: ServerState, tool: McpTool, values: Arguments) -> Answer:
     except GateClosed as closed:
         return closed.envelope
     freshness = answer.get("freshness")
-    if tool.quotes and freshness is not None:
+    if freshness is not None:  # it has text from a repository
         answer = {"status": answer["status"], "untrusted": True} | answer
     if isinstance(freshness, dict) and freshness.get("state") == "unknown":
         add_probe_hint(answer, CompletionProof(ProofOutcome.PROBE_FAILED))
@@ -127,17 +128,18 @@ def _ask(server: ServerState, tool: McpTool, values: Arguments) -> Answer:
 
 def _page(tool: McpTool, values: Arguments, answer: Answer) -> Answer:
     """Return one page of an answer, within the cap, with the offset of the next one."""
-    items, offset = answer[tool.pages], values["offset"]
+    pages, offset = tool.question.pages, values["offset"]
+    items = answer[pages]
     rest = items[offset : offset + values["limit"]]
-    frame = _shrink(answer | {tool.pages: []}, MAX_BYTES // 2)
+    frame = _shrink(answer | {pages: []}, MAX_BYTES // 2)
     room = MAX_BYTES - _MARGIN - len(render(frame))
     shown = 0
     while shown < len(rest) and (room := room - len(render(rest[shown])) - 1) >= 0:
         shown += 1
     after = offset + max(shown, 1)
     more = offset + shown < len(items) or bool(answer.get("truncated"))
-    answer = frame | {tool.pages: rest[:shown], "truncated": more or bool(frame.get("truncated"))}
-    if more and rest and after < tool.reach:
+    answer = frame | {pages: rest[:shown], "truncated": more or bool(frame.get("truncated"))}
+    if more and rest and after < tool.question.reach:
         answer["continuation"] = {"offset": after}
     return answer
 

@@ -21,10 +21,10 @@ from gitindex.freshness.verdict import (
 )
 from gitindex.mcp.dispatch import Answer, Arguments
 from gitindex.mcp.server_state import ServerState
+from gitindex.questions.table import Ink, question
 from gitindex.refresh import lifecycle as manage
 from gitindex.refresh.lifecycle import ManageResult
 
-ACTIONS = ("create", "reindex", "sync", "clear", "status", "repair")
 _KEPT = (ManageOutcome.STARTED, ManageOutcome.COALESCED)
 
 
@@ -150,14 +150,14 @@ def _codebase(root: str) -> dict[str, Any]:
     return fields
 
 
-def codebases_text(answer: Answer, _arguments: Arguments) -> Iterator[str]:
+def codebases_text(answer: Answer, _ink: Ink) -> Iterator[str]:
     """Yield a line for each codebase."""
     for row in answer["codebases"]:
         files = f"  {counted(row['indexedFiles'], 'files')}" if "indexedFiles" in row else ""
         yield f"{row['status']:<12} {row['root']}{files}"
 
 
-def manage_text(answer: Answer, _arguments: Arguments) -> Iterator[str]:
+def manage_text(answer: Answer, _ink: Ink) -> Iterator[str]:
     """Yield the state, the outcome and what runs."""
     if "state" in answer:
         yield f"{answer['state']}: {answer['why']}"
@@ -175,3 +175,23 @@ def manage_text(answer: Answer, _arguments: Arguments) -> Iterator[str]:
     running = answer.get("indexing") or {}
     if running.get("phase"):
         yield f"{running['phase']} {running['progressPct'] or 0:.0f} %"
+
+
+TABLE = """
+manage_index | tool=manage_index listed writes
+  > Status of an index; or create, reindex, sync to HEAD, repair, clear (exact root).
+    mcp | action ! create/reindex/sync/clear/status/repair
+    mcp | path path
+    mcp | waitSeconds integer ..600
+    mcp | operationId ..64
+"""
+LIST_TABLE = """
+list_codebases | tool=list_codebases listed pages=codebases reach=1000
+  > Codebases that can be asked about.
+    mcp | limit integer =50 1..200
+"""
+QUESTIONS = (
+    question(TABLE, manage_index, manage_text, example={"action": "status"}),
+    question(LIST_TABLE, list_codebases, codebases_text),
+)
+"""Asked of the server itself, not of a tree; so no other door has them."""

@@ -13,20 +13,18 @@ from gitindex.base.vocabulary import GateStatus
 from gitindex.base.worktree import normalize_rel_path
 from gitindex.freshness.observation import prove
 from gitindex.freshness.verdict import add_debug_hint
-from gitindex.mcp import manage_tools as managing
 from gitindex.mcp.arguments import as_argument
 from gitindex.mcp.dispatch import Answer, Arguments, McpTool
+from gitindex.mcp.manage_tools import QUESTIONS as MANAGING
 from gitindex.mcp.server_state import ServerState
 from gitindex.questions.here import Here, Memories
-from gitindex.questions.ink import Ink
-from gitindex.questions.linked import ask_with, linked_lines
+from gitindex.questions.linked import ask_with
 from gitindex.questions.table import Param, Question, all_questions, parameter
 from gitindex.view.snapshot import GateClosed
 from gitindex.view.tree import TreeChoice, TreeView
 
-PATH = "mcp | path path"
 COMMON = (
-    PATH,
+    "mcp | path path",
     "mcp | strict flag | Answer `not_ready` while any job runs. | hidden",
     "mcp | debug flag | More hints in refusals. | hidden",
 )
@@ -34,28 +32,15 @@ OFFSET = "mcp | offset integer ..10000"
 SCOPE = "mcp | scope team/linked"
 
 
-def _arguments(*rows: str | Param) -> tuple[Param, ...]:
-    return tuple(as_argument(parameter(row) if isinstance(row, str) else row) for row in rows)
-
-
 def tool_of(question: Question) -> McpTool:
-    """Return the tool of a question."""
-    params: list[str | Param] = [param for param in question.params if param.wire is not None]
-    params += [OFFSET] if question.pages else []
-    params += [SCOPE] if question.team else []
-    return McpTool(
-        question.tool,
-        question.tells,
-        _arguments(*params, *COMMON),
-        partial(_run, question),
-        partial(_text, question),
-        question.pages,
-        question.reach,
-        not question.writes,
-        always_loaded=question.kept,
-        listed=question.listed,
-        example=question.example,
-    )
+    """Return the tool of a question; those about the server's own state have no tree and no folder."""
+    rows: list[str | Param] = [param for param in question.params if param.wire is not None]
+    rows += [OFFSET] if question.pages else []
+    rows += [SCOPE] if question.team else []
+    own = question in MANAGING
+    rows += () if own else COMMON
+    params = tuple(as_argument(parameter(row) if isinstance(row, str) else row) for row in rows)
+    return McpTool(question, params, question.ask if own else partial(_run, question))
 
 
 def _params(question: Question, values: Arguments) -> dict[str, Any]:
@@ -81,13 +66,6 @@ def _run(question: Question, server: ServerState, values: Arguments) -> Answer:
 
 
 TEAM_HITS = 50
-
-
-def _text(question: Question, answer: Answer, values: Arguments) -> Iterator[str]:
-    named = {param.name: values.get(param.wire_name) for param in question.params if param.wire}
-    ink = Ink(params={k: v for k, v in named.items() if v})
-    yield from question.text(answer, ink)
-    yield from linked_lines(question, answer, ink)
 
 
 class ServerHere(Here):
@@ -150,42 +128,13 @@ ORDER = (
 )
 """The order of those that are listed by default."""
 
-_MANAGING = (
-    McpTool(
-        "manage_index",
-        "Status of an index; or create, reindex, sync to HEAD, repair, clear (exact root).",
-        _arguments(
-            f"mcp | action ! {'/'.join(managing.ACTIONS)}",
-            PATH,
-            "mcp | waitSeconds integer ..600",
-            "mcp | operationId ..64",
-        ),
-        managing.manage_index,
-        managing.manage_text,
-        reads=False,
-        listed=True,
-        example={"action": "status"},
-    ),
-    McpTool(
-        "list_codebases",
-        "Codebases that can be asked about.",
-        _arguments("mcp | limit integer =50 1..200", OFFSET),
-        managing.list_codebases,
-        managing.codebases_text,
-        pages="codebases",
-        reach=1_000,
-        quotes=False,
-        listed=True,
-    ),
-)
-
 
 def make_tools() -> tuple[McpTool, ...]:
     """Return every tool: those listed by default first, in their order."""
     order: dict[str, Any] = {name: at for at, name in enumerate(ORDER.split())}
-    values = [tool_of(question) for question in all_questions() if question.tool]
-    found = [*values, *_MANAGING]
-    return tuple(sorted(found, key=lambda t: (not t.listed, order.get(t.name, 99), t.name)))
+    found = [question for question in (*all_questions(), *MANAGING) if question.tool]
+    found.sort(key=lambda one: (not one.listed, order.get(one.tool, 99), one.tool))
+    return tuple(map(tool_of, found))
 
 
 TOOLS = make_tools()

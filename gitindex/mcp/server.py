@@ -19,6 +19,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from gitindex.base.escape import refusal
 from gitindex.base.locations import state_folder
 from gitindex.base.version import __version__
+from gitindex.freshness.observation import read_progress
 from gitindex.mcp.arguments import input_schema
 from gitindex.mcp.dispatch import Answer, McpTool, call, content_of
 from gitindex.mcp.question_tools import BY_NAME, INSTRUCTIONS, TOOLS
@@ -60,7 +61,7 @@ def make_server(state: ServerState, text_only: bool, every: bool) -> Server[Any]
 
     async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
-            tools=[_advertised(tool) for tool in TOOLS if every or tool.listed]
+            tools=[_advertised(tool) for tool in TOOLS if every or tool.question.listed]
         )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -115,7 +116,7 @@ async def _follow(
     deadline = time.monotonic() + _wait_seconds(given)
     last: tuple[Any, ...] = ()
     while time.monotonic() < deadline and await _in_thread(state.is_running, operation):
-        progress = state.progress(operation.worktree)
+        progress = read_progress(operation.worktree)
         if progress is not None and (progress.phase, progress.progress_pct) != last:
             last = (progress.phase, progress.progress_pct)
             await session.report_progress(progress.progress_pct or 0.0, 100.0, progress.phase)
@@ -166,10 +167,13 @@ def _wait_seconds(given: Mapping[str, Any]) -> float:
 
 
 def _advertised(tool: McpTool) -> types.Tool:
+    question = tool.question
     return types.Tool(
         name=tool.name,
-        description=tool.about,
+        description=question.tells,
         input_schema=input_schema(tool.params),
-        annotations=types.ToolAnnotations(read_only_hint=tool.reads, open_world_hint=False),
-        _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
+        annotations=types.ToolAnnotations(
+            read_only_hint=not question.writes, open_world_hint=False
+        ),
+        _meta={"anthropic/alwaysLoad": True} if question.kept else None,
     )

@@ -16,7 +16,7 @@ from gitindex.base.system import lock
 from gitindex.base.vocabulary import GateStatus, ManageOutcome, ProofOutcome, ProofReason
 from gitindex.base.worktree import Worktree, canonical_root, find_worktree, worktree_at
 from gitindex.freshness.marker import CompletionProof
-from gitindex.freshness.observation import Progress, has_pending, prove, read_failure, read_progress
+from gitindex.freshness.observation import has_pending, prove, read_failure, read_progress
 from gitindex.freshness.verdict import GateInput, gating_envelope, indexing_fields
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
@@ -177,7 +177,9 @@ class ServerState:
         made = Operation(name, action, worktree, done.process)
         self._operations[made.id] = made
         for old in list(self._operations)[:-KEPT_OPERATIONS]:
-            self._reap(self._operations.pop(old))
+            process = self._operations.pop(old).process
+            if process is not None:
+                process.poll()  # it is no longer a child that nobody waits for
         return made
 
     def operation(self, name: str, worktree: Worktree | None = None) -> Operation | None:
@@ -195,10 +197,6 @@ class ServerState:
             return Operation("", "status", self.locate(path), None)
         except (GateClosed, GitIndexError):
             return None
-
-    def progress(self, worktree: Worktree) -> Progress | None:
-        """Return the progress of this codebase's job, if one runs."""
-        return read_progress(worktree)
 
     def is_running(self, operation: Operation) -> bool:
         """Is the operation still running?"""
@@ -227,10 +225,6 @@ class ServerState:
         if failure is not None:
             fields["error"] = safe_text(failure.message)
         return fields | {"indexing": indexing_fields(read_progress(operation.worktree))}
-
-    def _reap(self, operation: Operation) -> None:
-        if operation.process is not None:
-            operation.process.poll()
 
 
 def home_of(folder: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gitindex.view.tree import TreeView
 
 STYLES = {"confirmed": "line", "refuted": "match", "unverifiable": "dim"}
+
 FORMS = (
     'calls(A, B), no_callers(F), defines(FILE, NAME), signature(F, "TEXT"), line(FILE, N, "TEXT"),'
     " imports(FILE, MODULE), only_called_from(F, PATH), unused(NAME), tests(F, TEST); @REV may follow"
@@ -72,18 +73,16 @@ def text(answer: Answer, ink: Ink) -> Lines:
     yield ink.paint("dim", f"-- {counts or 'no claim found'}")
 
 
-TABLE = """
+TABLE = f"""
 Prove: claim | tool=verify_claims listed
   Check statements about the code: confirmed, refuted or unverifiable. Exit 0 if all are
   confirmed, 1 if one is refuted, 3 if one is unverifiable.
   .
-  calls(A, B), no_callers(F), defines(FILE, NAME), signature(F, "TEXT"), line(FILE, N, "TEXT"),
-    + imports(FILE, MODULE), only_called_from(F, PATH), unused(NAME), tests(F, TEST); @REV may follow.
+  {FORMS}.
     + A claim per line or a JSON list is read from - (standard input).
   > Check statements about the code: each confirmed, refuted or unverifiable, with evidence.
     * | claims texts = ..1048576 <CLAIM...> | Claims, or a JSON list of them; - to read it. | ..4000:
-      + calls(A, B), no_callers(F), defines(FILE, NAME), signature(F, "TEXT"), line(FILE, N, "TEXT"),
-      + imports(FILE, MODULE), only_called_from(F, PATH), unused(NAME), tests(F, TEST); @REV may follow
+      + {FORMS}
     --from-text | from_text flag | CLAIM is a report: check the FILE:LINE quotes and code spans in it.
     mcp | text ..200000 | a report whose FILE:LINE quotes are checked
     --strict | sure flag | A broken assumption makes a verdict unverifiable. | assumeNothing:

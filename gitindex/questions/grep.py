@@ -233,7 +233,6 @@ def _notes(answer: GrepAnswer) -> Lines:
         yield f"{counted(answer['freshness']['leftOut'], 'files')} left out"
 
 
-_MANY = "texts"
 TABLE = """
 Everyday: grep | found=results trees=at,staged,strict probes own_c tool=grep_codebase listed
   + pages=results reach=10000

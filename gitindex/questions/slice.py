@@ -46,7 +46,6 @@ def text(answer: SliceAnswer, ink: Ink) -> Lines:
         yield f"{mark}{number}{safe_text(row['text'].replace(chr(9), '    '))}"
 
 
-_MANY = 10_000_000
 TABLE = """
 Explore: slice | tool=slice
   The lines that a line, or a variable on it, depends on.

@@ -25,7 +25,6 @@ else:  # for annotations only, which nobody evaluates: a question imports all it
     Here = Ink = Params = Answer = Row = Lines = dict
 
 MAX_TEXT = 4_096
-MAX_NUMBER = 1 << 31
 
 
 class Wire(NamedTuple):
@@ -97,11 +96,6 @@ class Question(NamedTuple):
     fit: Callable[[Any, Params], Any] | None = None  # what an agent's context has room for
     example: dict[str, Any] = {}  # noqa: RUF012 - the arguments of the documentation's call
 
-    @property
-    def summary(self) -> str:
-        """The first sentence."""
-        return summary_of(self.about)
-
     def given(self, **params: Any) -> Params:
         """Return these parameters, and the defaults of all others."""
         return {param.name: param.empty for param in self.params} | params
@@ -119,11 +113,6 @@ class Command(NamedTuple):
     json: bool = True  # takes --json
     raw: bool = False  # all that follows its first word is one argument's
     prints: bool = False  # prints itself and takes `as_json`; else the door prints what it returns
-
-    @property
-    def summary(self) -> str:
-        """The first sentence."""
-        return summary_of(self.about)
 
 
 def summary_of(about: str) -> str:

@@ -14,7 +14,7 @@ from gitindex.cli.commands import GROUPS, all_commands
 from gitindex.cli.help import OPTIONS, option_name, usage
 from gitindex.git.settings import SETTINGS
 from gitindex.languages.table import LANGUAGES
-from gitindex.questions.table import MAX_NUMBER, Command, Param, Question, parameter, shell_params
+from gitindex.questions.table import Command, Param, Question, parameter, shell_params
 from tests.pages import DOCS, table, with_generated
 
 COMMON = {
@@ -22,6 +22,8 @@ COMMON = {
     for param in map(parameter, ("repo", "json", "at", "staged", "strict", "team"))
 }
 """Options that mean the same everywhere: explained once."""
+MAX_NUMBER = 1 << 31
+"""A bound from here on is none."""
 
 
 def commands_page() -> str:

@@ -18,7 +18,7 @@ PARAMETERS = 6
 # Product lines per package; a commit that lets one grow by more than 2 % edits this table and says why.
 LINES = {
     "base": 3124,  # what a resident process needs of POSIX
-    "cli": 3193,
+    "cli": 3170,
     "edit": 1204,
     "extract": 1726,
     "filestate": 1694,
@@ -28,8 +28,8 @@ LINES = {
     "languages": 8295,
     "lsp": 542,  # implementations
     "maintenance": 1122,
-    "mcp": 1235,
-    "questions": 4934,  # compare: renames and the text
+    "mcp": 1203,
+    "questions": 4949,
     "query": 19777,
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.worktree import Worktree, find_worktree
-
-GATES = ("dangling", "tests", "merge", "api", "run", "check")
-"""The gates of .pre-commit-hooks.yaml."""
-
 
 A = TypeVar("A")
 
@@ -39,7 +36,7 @@ def run_gate(name: str, args: list[str]) -> int:
     if options.to_ref and not options.to_ref.strip("0"):
         return int(Exit.OK)  # the push deletes a branch
     try:
-        return _RUN[name](find_worktree(os.getcwd()), options)
+        return GATES[name](find_worktree(os.getcwd()), options)
     except GitIndexError as error:
         if error.code == Exit.USAGE:
             raise
@@ -98,15 +95,7 @@ def _of_branch(worktree: Worktree, tip: str) -> str:
     return between
 
 
-def _dangling(worktree: Worktree, options: Options) -> int:
-    return _impact(worktree, options, "--dangling")
-
-
-def _tests(worktree: Worktree, options: Options) -> int:
-    return _impact(worktree, options, "--tests")
-
-
-def _impact(worktree: Worktree, options: Options, kind: str) -> int:
+def _impact(kind: str, worktree: Worktree, options: Options) -> int:
     between = _change_of(worktree, options)
     return _ask(worktree, ["impact", between or "--staged", kind, *options.rest], options)
 
@@ -275,14 +264,15 @@ def _affected(worktree: Worktree, options: Options) -> list[str]:
 
 MAX_ARGUMENTS = 100_000
 """Bytes of node ids on one command line; with more, whole files are named."""
-_RUN = {
-    "dangling": _dangling,
-    "tests": _tests,
+GATES: dict[str, Callable[[Worktree, Options], int]] = {
+    "dangling": partial(_impact, "--dangling"),
+    "tests": partial(_impact, "--tests"),
     "merge": _merge,
     "api": _api,
     "run": _run,
     "check": _check,
 }
+"""The gates of .pre-commit-hooks.yaml."""
 
 
 def _unchecked(why: str, options: Options) -> int:

@@ -49,7 +49,6 @@ def check(path: str, as_json: bool, clean: bool) -> int:
 
 def index_history(path: str) -> int:
     """Bring the history layer up to HEAD."""
-    from gitindex.cli.progress import progress_bar
     from gitindex.refresh.history_index import index_history as index_now
 
     with progress_bar("history") as report:

@@ -59,12 +59,8 @@ def _seed(worktree: Worktree, dest: str) -> bool:
     return done
 
 
-def run(path: str = ".", wait: bool = False, once: bool = False) -> int:
+def run(path: str = ".", wait: bool = False) -> int:
     """Process queued refreshes until none is left, then exit (after a short linger with `wait`)."""
-    if once and wait:
-        raise GitIndexError(
-            "--once and --wait exclude each other", "see `gitindex run --help`", Exit.USAGE
-        )
     from gitindex.refresh.runner import Runner
 
     worktree = opted_in(path)

@@ -68,7 +68,6 @@ def test_q21_unborn_head_without_an_index(repo: Repo, command: list[str]) -> Non
         ["search", "x", "--limit", "201"],
         ["wait", "--timeout", "-1"],
         ["wait", "--timeout", "soon"],
-        ["run", "--once", "--wait"],
         ["status", "extra"],
         ["wait", "--timeout", "nan"],
         ["symbols", "--kind", "klass"],

@@ -199,7 +199,7 @@ def test_the_documentation_has_the_live_schemas() -> None:
     sections = documented()
     assert list(sections) == [tool.name for tool in TOOLS]
     for tool in TOOLS:
-        assert tool.about in sections[tool.name], tool.name
+        assert tool.question.tells in sections[tool.name], tool.name
         assert parameter_table(tool) in sections[tool.name], tool.name
 
 
@@ -214,7 +214,7 @@ def test_the_examples_of_the_documentation_work(tmp_path: Path) -> None:
         answer = inside.ask(name, **request)
         [told] = re.findall(r"^```text\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
         if name not in ("list_codebases", "manage_index"):  # they name this very folder
-            assert content_of(BY_NAME[name], answer, BY_NAME[name].example) == told, name
+            assert content_of(BY_NAME[name], answer, BY_NAME[name].question.example) == told, name
         if name != "search_codebase":  # shown once
             answer.pop("freshness", None)
             answer.pop("receipt", None)

@@ -538,7 +538,7 @@ def test_the_tools_are_few_short_and_annotated(agent: Agent) -> None:
     listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
     text = json.dumps({"tools": listed}, separators=(",", ":"))
     assert len(text) <= 6_500, "characters of the whole list"
-    assert [tool.name for tool in tools] == [tool.name for tool in TOOLS if tool.listed]
+    assert [tool.name for tool in tools] == [tool.name for tool in TOOLS if tool.question.listed]
     assert len(tools) <= 12 < len(TOOLS), "the others answer too: `mcp --tools all` lists them"
     assert [tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")] == [
         "explore"

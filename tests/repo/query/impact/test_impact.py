@@ -366,7 +366,7 @@ def test_no_error_of_ours_keeps_anybody_from_committing(
     def fail(*_: object) -> list[str]:
         raise fault
 
-    monkeypatch.setitem(gates._RUN, "merge", fail)
+    monkeypatch.setitem(gates.GATES, "merge", fail)
     monkeypatch.setattr(gates, "_affected", fail)
     assert gates.run_gate("merge", []) == 0
     assert gates.run_gate("run", ["--", "false"]) == 0
