@@ -52,6 +52,8 @@ _NAMES = (
         "*.psafe3",
         "*.agilekeychain",
         "*.keychain",
+        "*.keyring",
+        "wallet.dat",
     ),
     *("*.kwallet", "*.bek", "*.fve", "*.tpm", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519", "*_key"),
     *("*.private_key", "secring.*", "keystore.properties", "key.properties", "signing.properties"),
@@ -65,7 +67,15 @@ _NAMES = (
         "google-services.json",
     ),
     *(
+        "serviceaccountkey*.json",
+        "*-adminsdk-*.json",
+        "application_default_credentials*.json",
+        "gha-creds-*.json",
+        "rclone.conf",
+    ),
+    *(
         "kubeconfig",
+        "kubeconfig.y*ml",
         "*.kubeconfig",
         ".dockercfg",
         ".dockerconfigjson",
@@ -75,6 +85,16 @@ _NAMES = (
     ),
     *(".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc"),
     *(".htpasswd", "htpasswd", "proftpdpasswd", ".git-credentials", ".vault-token", ".vault_pass*"),
+    *(
+        "vault_pass",
+        "vault_pass.txt",
+        "vault_password",
+        "vault_password.txt",
+        "secret_token.rb",
+        ".esmtprc",
+        ".terraformrc",
+        "terraform.rc",
+    ),
     *(".muttrc", ".msmtprc", ".fetchmailrc", ".pgpass.*", "sftp-config.json", ".ftpconfig"),
     *(
         ".remote-sync.json",
@@ -118,6 +138,7 @@ _PATHS = (
         ".cargo/credentials",
         "etc/shadow",
     ),
+    *("firefox/logins.json", ".azure/accesstokens.json"),
     *(".m2/settings.xml", ".m2/settings-security.xml", ".chef/knife.rb", ".composer/auth.json"),
 )
 """Ends of paths: the name alone would be that of any file."""
@@ -139,7 +160,8 @@ def _is_secret_name(name: bytes) -> bool:
     """Most names neither begin nor end like a secret: for them the pattern, which is dear, is not made."""
     text = name.decode("utf-8", "replace")
     low = text.lower()
-    if text.isascii() and not (low.startswith(_STARTS) or low.endswith(_ENDS) or "secret" in low):
+    inside = "secret" in low or "-adminsdk-" in low
+    if text.isascii() and not (inside or low.startswith(_STARTS) or low.endswith(_ENDS)):
         return False
     return secret_names().match(text) is not None
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "10"
 """Version of the store's tables and of the lexical fields."""
 
-POLICY_HASH = "5"
+POLICY_HASH = "6"
 """Version of the ignore policy's built-in rules; its files are part of the tree itself."""
 
 
