@@ -7,7 +7,6 @@ begins a merge of all of them. That runs after the marker is written, and nobody
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -351,7 +350,8 @@ def lexical_beside(database: str) -> LexicalReader:
 
 def copy_commit(path: str, target: str) -> bool:
     """Copy the last commit of an index; False where a file is gone, or holds removed documents."""
-    import json  # lazily: a search needs none
+    import json  # lazily: a search needs neither
+    import shutil
 
     try:
         segments = json.loads(read_small(os.path.join(path, META), MAX_LIST_BYTES) or b"{}")

@@ -133,7 +133,7 @@ def test_every_page_is_there(server: WebServer, target: str) -> None:
         ("/file.json/..%2f..%2fetc/passwd", 404),
         ("/file.json//etc/passwd", 404),
         ("/symbol.json/nothing_of_that_name", 404),
-        ("/map.json?focus=none.py", 404),
+        ("/map.json?focus=none.py", 400),
         ("/time.json?base=HEAD&at=HEAD", 400),
         ("/time.json?base=none&at=HEAD", 400),
         ("/hover.json/app.py?line=0&col=1", 400),

@@ -173,13 +173,14 @@ def test_a_blob_that_kills_its_parser_is_tried_once(
     assert late.gitindex("verify", "--full").returncode == 0
 
 
-def test_a_pack_is_the_same_whenever_it_is_made(
+def test_a_pack_has_the_same_facts_whenever_it_is_made(
     late: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Blobs keep the numbers of their store, so only the root over the facts is compared."""
     made = []
     for name in ("late", "forced"):
-        path = create_pack(late.worktree, "HEAD", str(tmp_path / name), _silence).path
-        made.append(Path(path).read_bytes())
+        created = create_pack(late.worktree, "HEAD", str(tmp_path / name), _silence)
+        made.append(created.manifest.merkle_root)
         assert len(_rows(late)) == SCOPED
         monkeypatch.setattr(refresher, "LATE_SCOPES", 500)
         _refresh(late, force=True)
