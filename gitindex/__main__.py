@@ -15,15 +15,30 @@ if TYPE_CHECKING:
 
 def run() -> NoReturn:
     """Run the command and exit without freeing memory, which takes longer than git's own work."""
+    _prepare_streams()
     code = _handed_over()
     if code is None:
         code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (AttributeError, OSError):
-            continue  # closed, or reported already
+        except OSError:
+            continue  # reported already
     os._exit(code)
+
+
+def _prepare_streams() -> None:
+    """Open streams that are closed, as git does; names and texts are UTF-8 in every locale."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # or a file of the index would be opened under this number
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
+    if sys.getfilesystemencoding() != "utf-8" and "utf8" not in sys._xoptions:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
+    if sys.stdout.encoding != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def _handed_over() -> int | None:
@@ -72,8 +87,6 @@ def main() -> int:
 
 def _flush_output() -> None:
     """Write what is buffered. A closed pipe does not change the exit code."""
-    if sys.stdout is None:  # closed before we were started
-        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

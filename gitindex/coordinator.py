@@ -108,7 +108,7 @@ class IndexCoordinator:
 
     def get_map(self, include: Iterable[str] = ()) -> Answer:
         """Return the central files and their signatures, with the requested sections."""
-        return self._answer(MAP, include=list(include))
+        return self._answer(MAP, include=[include] if isinstance(include, str) else list(include))
 
     def reindex_incremental(
         self, changed_paths: Iterable[str | os.PathLike[str]] | None = None

@@ -82,15 +82,15 @@ def _no_command(args: list[str]) -> int:
         if len(args) == 1 or args[1] in ("--help", "-h"):
             return show_help(args[:1]) if len(args) > 1 else show_help(args[:1]) or int(Exit.USAGE)
         raise GitIndexError(
-            f"No such command {args[1]!r}.", f"see `gitindex {args[0]} --help`", Exit.USAGE
+            f"no such command: {args[1]}", f"see `gitindex {args[0]} --help`", Exit.USAGE
         )
     if args[0].startswith("-"):
         raise GitIndexError(f"No such option: {args[0]}", "see `gitindex --help`", Exit.USAGE)
     from difflib import get_close_matches
 
     near = get_close_matches(args[0], known_names())
-    meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise GitIndexError(f"No such command {args[0]!r}.{meant}", "see `gitindex --help`", Exit.USAGE)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise GitIndexError(f"no such command: {args[0]}{meant}", "see `gitindex --help`", Exit.USAGE)
 
 
 def _answered(question: Question, params: Params) -> int:

@@ -11,7 +11,10 @@ _FORMS = {"--json": "json", "--short": "short", "--no-edits": "brief"}
 
 def take_globals(args: list[str]) -> list[str]:
     """Apply what precedes the verb (`-C DIR`, as in git) and `--full-name`; return the rest."""
-    while len(args) > 1 and args[0] == "-C":
+    while args[:1] == ["-C"]:
+        if len(args) == 1:
+            hint = "see `gitindex --help`"
+            raise GitIndexError("Option '-C' requires an argument.", hint, Exit.USAGE)
         try:
             os.chdir(args[1])
         except OSError as error:

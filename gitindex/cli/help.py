@@ -8,7 +8,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.light_types import TYPE_CHECKING
 from gitindex.base.version import __version__
 from gitindex.cli.commands import FRONT, GROUP_HELP, GROUPS, all_commands, find_command
-from gitindex.cli.parse import shown_name
+from gitindex.cli.parse import shown_name, shown_range
 from gitindex.questions.table import shell_params, summary_of
 
 if TYPE_CHECKING:
@@ -38,15 +38,20 @@ def show_help(command: list[str], everything: bool = False, man: bool = False) -
         else:
             print_front(sys.stdout)
         return int(Exit.OK)
-    one = find_command(command)
-    if one is None and (len(command) > 1 or command[0] not in GROUP_HELP):
-        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
-    inner = commands_of(command[0]) if len(command) == 1 else []
-    if one is not None and not inner:
-        _explain(one)
+    one, inner = _named(command)
+    if one is None:
+        _print(sys.stdout, _group(command[0], inner))
     else:
-        _print(sys.stdout, _group(command[0], one, inner))
+        _explain(one, inner)
     return int(Exit.OK)
+
+
+def _named(command: list[str]) -> tuple[Question | Command | None, list[Question | Command]]:
+    """Return what the words name, and the commands below that name."""
+    one, name = find_command(command), " ".join(command)
+    if one is None and name not in GROUP_HELP:
+        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
+    return one, commands_of(name)
 
 
 def print_front(stream: TextIO) -> None:
@@ -116,15 +121,16 @@ def _all() -> Iterator[str]:
         yield from ("", f"{group}:", *_table(list(rows.items())))
 
 
-def _group(name: str, one: Question | Command | None, inner: list[Any]) -> Iterator[str]:
-    yield f"Usage: {usage(one) if one else f'gitindex {name} [OPTIONS] COMMAND [ARGS]...'}"
-    about = one.about if one else GROUP_HELP[name]
-    yield from ("", *(f"  {line}" for line in _wrap(about, WIDTH - 2)))
-    if one is not None:
-        rows = [(option_name(param), param.help) for param in shell_params(one)]
-        yield from ("", "Options:", *_table([*rows, OPTIONS[-1]]))
+def _group(name: str, inner: list[Question | Command]) -> list[str]:
+    about = [f"  {line}" for line in _wrap(GROUP_HELP[name], WIDTH - 2)]
+    line = f"Usage: gitindex {name} [OPTIONS] COMMAND [ARGS]..."
+    return [line, "", *about, *_commands(inner)]
+
+
+def _commands(inner: list[Question | Command]) -> list[str]:
+    """Return what follows the help of a name that has commands below it."""
     rows = [(each.name.partition(" ")[2], summary_of(each.about)) for each in inner]
-    yield from ("", "Commands:", *_table(rows))
+    return ["", "Commands:", *_table(rows)] if rows else []
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
@@ -152,60 +158,61 @@ def _print(stream: TextIO, lines: Any) -> None:
     stream.write("\n".join(lines) + "\n")
 
 
-def _explain(one: Question | Command) -> None:
-    """Let typer print the help of one command, from a function with the table's options.
+def _explain(one: Question | Command, inner: list[Question | Command]) -> None:
+    """Let typer lay out the help of one command, from a function with the table's options.
 
-    Arguments are described here: typer adds the names of Python's types to them.
+    Arguments and the commands below it are described here: typer knows neither.
     """
     import inspect
 
     import typer
 
-    shown = shell_params(one)
-    made = []
-    for param in shown:
-        if param.flags:
-            kind = _type_of(param)
-            settings: dict[str, Any] = {"help": param.help, "show_default": bool(param.default)}
-            if kind in (int, float):
-                settings |= {"min": param.least, "max": param.most, "show_default": True}
-            if param.kind != "flag":
-                settings["metavar"] = shown_name(param)
-            default: Any = ... if param.default is None else param.default or _absent(param)
-            declared = typer.Option(default, *_click_names(param), **settings)
-            only = inspect.Parameter.KEYWORD_ONLY
-            made.append(inspect.Parameter(param.name, only, default=declared, annotation=kind))
+    made, arguments = [], []
+    for param in shell_params(one):
+        if not param.flags:
+            arguments.append((shown_name(param), param.help))
+            continue
+        is_flag = param.kind == "flag"
+        declared: Any = typer.Option(
+            ... if param.default is None else is_flag and param.default,
+            *_typer_names(param),
+            help=_help_of(param),
+            metavar=None if is_flag else shown_name(param),
+            show_default=is_flag and bool(param.default),
+        )
+        kind, only = bool if is_flag else str, inspect.Parameter.KEYWORD_ONLY
+        made.append(inspect.Parameter(param.name, only, default=declared, annotation=kind))
 
     def command(**_: Any) -> None:
         """Never called."""
 
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     about = one.about if "~/" not in one.about else one.about.replace("\n\n", "\n\n\b\n")
-    rows = _table([(shown_name(param), param.help) for param in shown if not param.flags])
-    names = {"help_option_names": ["-h", "--help"]}
+    text = "\n\n\b\n".join([about, *(["\n".join(_table(arguments))] if arguments else [])])
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     words = usage(one).partition(f"gitindex {one.name} ")[2]
-    text = "\n\n\b\n".join([about, *(["\n".join(rows)] if rows else [])])
-    app.command(help=text, options_metavar=words, context_settings=names)(command)
-    app(["--help"], prog_name=f"gitindex {one.name}", standalone_mode=False)
+    app.command(help=text, options_metavar=words)(command)
+    shown = typer.main.get_command(app)
+    context = typer.Context(shown, info_name=f"gitindex {one.name}", help_option_names=HELP)
+    _print(sys.stdout, [context.get_help(), *_commands(inner)])
 
 
-def _click_names(param: Param) -> list[str]:
+HELP = ["-h", "--help"]
+
+
+def _help_of(param: Param) -> str:
+    """Return the help of an option, with its default and bounds."""
+    is_number = param.kind in ("integer", "number")
+    has_default = param.kind != "flag" and (param.default or (is_number and param.default == 0))
+    notes = [f"default: {param.default}"] if has_default else []
+    notes += [shown_range(param)] if is_number and shown_range(param) else []
+    return f"{param.help}  [{'; '.join(notes)}]" if notes else param.help
+
+
+def _typer_names(param: Param) -> list[str]:
     pair = param.kind == "flag" and len(param.flags) == 2 and param.flags[1].startswith("--no-")
     return ["/".join(param.flags)] if pair else list(param.flags)
-
-
-def _absent(param: Param) -> Any:
-    return [] if param.kind in _MANY else param.default
-
-
-def _type_of(param: Param) -> Any:
-    single = {"integer": int, "number": float, "flag": bool}.get(param.kind, str)
-    return list[str] if param.kind in _MANY else single
-
-
-_MANY = ("texts", "words", "fields")
 
 
 ALIAS = ".so man1/git-index.1\n"
@@ -236,25 +243,18 @@ def _whole() -> Iterator[str]:
     shown = [*all_commands()]
     for group in GROUPS:
         yield f".SH {_safe(group.upper())}"
-        for one in sorted((one for one in shown if one.group == group), key=_by_first):
+        for one in sorted((one for one in shown if one.group == group), key=lambda one: one.name):
             yield from _section(one)
     yield from (".SH SEE ALSO", "git(1), rg(1)")
 
 
-def _by_first(one: Question | Command) -> str:
-    return one.name
-
-
 def _page(command: list[str]) -> Iterator[str]:
-    one, name = find_command(command), " ".join(command)
-    if one is None and name not in GROUP_HELP:
-        raise GitIndexError(f"no such command: {command[-1]}", "see `gitindex --help`", Exit.USAGE)
+    (one, inner), name = _named(command), " ".join(command)
     about = one.about if one else GROUP_HELP[name]
     line = usage(one) if one else f"gitindex {name} [OPTIONS] COMMAND [ARGS]..."
     yield from _top(f"gitindex-{name.replace(' ', '-')}", about, line)
     if one is not None:
         yield from _options(one)
-    inner = commands_of(name)
     if inner:
         yield ".SH COMMANDS"
         for each in inner:

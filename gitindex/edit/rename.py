@@ -124,7 +124,7 @@ def plan_rename(view: TreeView, request: RenameRequest, memory: Memory | None = 
 
 def _draft(finder: Finder, request: RenameRequest) -> _Draft:
     target = find_target(finder.binder, request.symbol)
-    chosen = _same_symbol(finder, target.definitions)
+    chosen = _same_symbol(finder, target.definitions, request.symbol)
     chosen += [d for d in linked(finder.project, chosen) if d not in chosen]
     home = finder.project.source(chosen[0].path)
     check_new(request.new, target.name, home.language if home is not None else "")
@@ -229,11 +229,12 @@ def _with_possible(
     return spelled(finder.project, [*places, *added], part.name)
 
 
-def _same_symbol(finder: Finder, found: tuple[Definition, ...]) -> list[Definition]:
+def _same_symbol(finder: Finder, found: tuple[Definition, ...], symbol: str) -> list[Definition]:
     """Return all definitions of the matching symbol. GitIndexError unless exactly one matches."""
     symbols = {(d.path, d.qualified) for d in found}
     if len(symbols) != 1:
-        what = "no such symbol" if not symbols else f"{len(symbols)} symbols have this name"
+        many = f"{len(symbols)} symbols have this name"
+        what = many if symbols else f"no symbol {safe_text(symbol)}"
         near = ", ".join(f"{path}#{name}" for path, name in sorted(symbols)[:5])
         hint = f"name one: {safe_text(near)}" if near else "see `gitindex symbols`"
         raise GitIndexError(what, hint, Exit.NO)

@@ -224,7 +224,10 @@ class Ambiguity(NamedTuple):
 
 
 def parse_target(text: str, is_path: Callable[[str], bool]) -> EditTarget:
-    """Parse `FILE`, `FILE:LINE` or `FILE:SYMBOL`; an existing path is taken whole."""
+    """Parse `FILE`, `FILE:LINE`, `FILE:SYMBOL` or `FILE#SYMBOL`; an existing path is taken whole."""
+    file, mark, name = text.partition("#")
+    if mark and is_path(file):
+        return EditTarget(file, name)
     path, colon, place = text.rpartition(":")
     if not colon or not path or not place or "/" in place or is_path(text):
         return EditTarget(text)

@@ -6,6 +6,7 @@ Each of the 15 states has a verdict; one that is not ok comes with a witness, it
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from gitindex.filestate.ambiguity import (
     definitions,
     find_ambiguity,
     meant,
+    parse_target,
     replayed,
 )
 from gitindex.filestate.core import REFERENCE, TO_FILES, TOOL, UNKNOWN, FileState, States
@@ -341,12 +343,12 @@ class FileStateService:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get_file_state(self, path: str, context: str | None = None) -> FileState:
+    def get_file_state(self, path: str, context: str | int | None = None) -> FileState:
         """Return the state of one file, by its path below the root or an absolute one in it."""
         return self.get_file_states_batch([path], context)[path]
 
     def get_file_states_batch(
-        self, paths: Iterable[str], context: str | None = None
+        self, paths: Iterable[str], context: str | int | None = None
     ) -> dict[str, FileState]:
         """Return the states of many files. A named context has none for files it does not own."""
         files = {path: inside_root(self._root, self._root, path) for path in paths}
@@ -357,10 +359,11 @@ class FileStateService:
         }
 
     def check_mutation_gate(
-        self, targets: Iterable[EditTarget | str], context: str | None = None
+        self, targets: Iterable[EditTarget | str], context: str | int | None = None
     ) -> MutationGateResult:
-        """Return whether each file or definition may be edited without asking."""
-        named = (EditTarget(one) if isinstance(one, str) else one for one in targets)
+        """Return whether each FILE, FILE:LINE or FILE#SYMBOL may be edited without asking."""
+        texts = [targets] if isinstance(targets, str) else targets
+        named = (parse_target(one, self._exists) if isinstance(one, str) else one for one in texts)
         places = [one._replace(path=inside_root(self._root, self._root, one.path)) for one in named]
         foreign = [target for target in places if not self._owned(target.path, context)]
         return judge_targets(self, places, foreign)
@@ -373,8 +376,11 @@ class FileStateService:
         """Return what published files see of edits that are not published: what a review has seen."""
         return self._graph.reviewed(paths, self.inputs.view.served.published.generation)
 
-    def _owned(self, path: str, context: str | None) -> bool:
-        if context is None:
+    def _exists(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self._root, path))
+
+    def _owned(self, path: str, context: str | int | None) -> bool:
+        if not context:  # the seed's context 0 is the syntactic one
             return True
         owner = self._graph.owner(path)
         return owner is not None and owner.name == context

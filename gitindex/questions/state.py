@@ -34,17 +34,13 @@ def ask(here: Here, params: Params) -> Answer:
 
 def _gate(here: Here, targets: Sequence[str]) -> Row:
     from gitindex.base.worktree import inside_root
-    from gitindex.filestate.ambiguity import EditTarget, parse_target
+    from gitindex.filestate.ambiguity import parse_target
     from gitindex.filestate.service import check_mutation_gate
 
     def on_disk(name: str) -> bool:
         return os.path.lexists(os.path.join(here.path, name))
 
-    def target(text: str) -> EditTarget:
-        file, mark, name = text.partition("#")
-        return EditTarget(file, name) if mark and on_disk(file) else parse_target(text, on_disk)
-
-    parsed = [target(text) for text in targets]
+    parsed = [parse_target(text, on_disk) for text in targets]
     root = here.worktree.root
     placed = [one._replace(path=inside_root(root, here.path, one.path)) for one in parsed]
     with here.tree() as view:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 from zlib import crc32
 
-from gitindex.base.errors import GitIndexError, ObjectMissing
+from gitindex.base.errors import GitIndexError, NotIndexed, ObjectMissing
 from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
@@ -51,7 +51,7 @@ class _Step(NamedTuple):
 def index_history(worktree: Worktree, report: Report) -> HistoryRun:
     """Bring the layer up to HEAD. Facts of commits that are still there are kept."""
     if not os.path.isdir(worktree.store):
-        raise GitIndexError("this repository has no index", "run `gitindex index`")
+        raise NotIndexed
     lock = RunnerLock(os.path.join(worktree.store, "history.lock"))
     if not lock.acquire():
         raise HistoryBusy("another process indexes the history", "try again in a moment")

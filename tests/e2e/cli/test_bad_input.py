@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.mcp_client import job_running
 from tests.support import TIMEOUT, Repo
 
 READERS = (["status"], ["check"], ["search", "x"], ["jobs"], ["log"], ["doctor"])
+COMMAND = [sys.executable, "-m", "gitindex"]
 WRITERS = (["install"], ["index"], ["run"], ["wait", "--timeout", "1"], ["uninstall"])
 
 
@@ -128,6 +130,35 @@ def test_an_export_that_cannot_be_written_names_the_file(quiet: Repo, tmp_path: 
     done = quiet.gitindex("export", "--format", "ctags", "-o", output)
     _assert_clear(done, 4)
     assert f"cannot write {output}:" in done.stderr
+
+
+QUIET_SHELL = """cd "$1"; shift
+"$@" status >&- || exit 11
+"$@" outline lib/util.py >&- 2>&- || exit 12
+"$@" symbols - <&- || exit 13
+"$@" help grep | true
+exit ${PIPESTATUS[0]}
+"""
+
+
+def test_closed_streams_are_as_good_as_dev_null(quiet: Repo) -> None:
+    """Without a stream its number would be given to a file of the index."""
+    line = ["bash", "-c", QUIET_SHELL, "bash", str(quiet.path), *COMMAND]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert (done.returncode, "internal error" in done.stderr) == (0, False), done
+
+
+@pytest.mark.parametrize("env", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])
+def test_names_are_printed_and_understood_in_every_locale(repo: Repo, env: dict[str, str]) -> None:
+    repo.index_files({"ü.py": "def ünï():\n    return 1\n\n\nünï()\n"})
+    for words in (["refs", "ünï"], ["outline", "ü.py"], ["frö"], ["grep", "ünï"]):
+        line = [*COMMAND, *words]
+        done = subprocess.run(
+            line, cwd=repo.path, env={**os.environ, **env}, capture_output=True, check=False
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == (2 if words == ["frö"] else 0), said
+        assert "ü".encode() in said or b"\\xfc" in said or "ö".encode() in said or b"\\xf6" in said
 
 
 def test_a_broken_git_file(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ def test_an_answer_with_ranking_depends_on_the_whole_tree(code: Repo) -> None:
 
 BAD = {
     "": "no receipt given",
-    "nothing": "line 1 is not JSON",
+    "nothing": "neither a file nor JSON: nothing",
+    "[]\nnothing": "line 2 is not JSON",
     "[1]": "not a receipt",
     "{}": "not a receipt",
     "[" * 100_000: "not JSON",

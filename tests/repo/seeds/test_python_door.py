@@ -89,6 +89,9 @@ def test_services_open_by_a_root(known: Repo) -> None:
             assert states.get_file_state(spelling) == states.get_file_state("lib/util.py")
             verdict = states.check_mutation_gate([spelling])
             assert (verdict.status, verdict.targets[0]["path"]) == ("ok", "lib/util.py")
+        [one] = states.check_mutation_gate("lib/util.py#helper").targets
+        assert (one["status"], one["symbol"]) == ("ok", "helper")
+        assert states.get_file_state("lib/util.py", 0) == states.get_file_state("lib/util.py")
         for outside in ("../x.py", "/etc/passwd"):
             with pytest.raises(GitIndexError, match="outside"):
                 states.get_file_state(outside)
