@@ -73,16 +73,19 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Exit.OK)  # a stream of bytes (`export`) whose reader closed the pipe
     except OSError as error:
-        where = f": {os.fsdecode(error.filename)}" if error.filename else ""
-        return _complain(
-            GitIndexError(f"{error.strerror or error}{where}", "check its permissions and disk"),
-            args,
-        )
+        return _complain(_of_the_system(error), args)
     except Exception as error:
         if os.environ.get("GITINDEX_TRACE"):
             raise
         internal = GitIndexError(f"internal error: {error!r}", "set GITINDEX_TRACE=1 and report it")
         return _complain(shortage(error) or internal, args)
+
+
+def _of_the_system(error: OSError) -> GitIndexError:
+    if isinstance(error, FileNotFoundError) and not error.filename:  # by os.getcwd
+        return GitIndexError("the current folder was deleted", "`cd` to another one")
+    where = f": {os.fsdecode(error.filename)}" if error.filename else ""
+    return GitIndexError(f"{error.strerror or error}{where}", "check its permissions and disk")
 
 
 def _flush_output() -> None:

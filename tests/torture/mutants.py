@@ -1,10 +1,11 @@
 """Mutants of the most critical modules: each changes one operator or constant, and a test must notice.
 
-    python -m tests.torture.mutants [MODULE …] [--sample N] [--seed S]
+    python -m tests.torture.mutants [MODULE …] [--sample N] [--seed S] [--near]
 
 Prints one line for each mutant that survives the tests of its module, and the sums. Each mutant has a fork
 of this process, which has imported all that is not ours: the mutant is in its place before anything of
-ours is imported.
+ours is imported. A mutant first meets the tests that run its function in the test's own process, the
+quickest first, and only if they let it live all others; with --near it then counts as a survivor.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib.util
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import pytest
@@ -165,7 +169,7 @@ OPTIONS = [
     *("-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not torture"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is imported already
 ]
-SECONDS = 600
+SECONDS = 1800
 NONE = -1
 OURS = ("gitindex", "tests", "__main__")
 
@@ -186,12 +190,64 @@ print(*sorted(sys.modules))"""
                 importlib.import_module(name)
 
 
-def survives(module: str, number: int) -> bool:
+class Calls:
+    """A plugin of pytest: which functions of one file each test calls, and how long the test takes."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = str(source)
+        self._called: set[int] = set()
+        self.tests: list[tuple[float, str, list[int]]] = []
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self._called.clear()
+        begun = time.monotonic()
+        sys.setprofile(self._note)
+        yield
+        sys.setprofile(None)
+        self.tests.append((time.monotonic() - begun, item.nodeid, sorted(self._called)))
+
+    def _note(self, frame: FrameType, event: str, _arg: object) -> None:
+        if event == "call" and frame.f_code.co_filename == self._source:
+            self._called.add(frame.f_code.co_firstlineno)
+
+
+def calls_of(module: str) -> list[tuple[float, str, list[int]]]:
+    """The tests of the module without a mutant, quickest first: all of them pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "calls.json")
+        plugin = Calls(_source(module))
+        assert passes(module, mutate(module, NONE)[0], TESTS[module], (plugin, file)), (
+            f"the tests of {module} fail without a mutant"
+        )
+        return sorted(json.loads(file.read_text()))
+
+
+def survives(
+    module: str, number: int, calls: list[tuple[float, str, list[int]]], only_near: bool = False
+) -> bool:
     """Do all tests of the module pass with the mutant in its place?"""
-    return passes(module, mutate(module, number)[0], TESTS[module])
+    changed, line = mutate(module, number)
+    functions = _functions_around(module, line)
+    near = [test for _, test, called in calls if functions.intersection(called)]
+    if near and not passes(module, changed, near):
+        return False
+    return bool(near and only_near) or passes(module, changed, TESTS[module])
 
 
-def passes(module: str, changed: ast.Module, tests: list[str]) -> bool:
+def _functions_around(module: str, line: int) -> set[int]:
+    """The first lines, as code objects name them, of the functions that a line is in."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return {
+        min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        for node in ast.walk(ast.parse(_source(module).read_text()))
+        if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or 0)
+    }
+
+
+def passes(
+    module: str, changed: ast.Module, tests: list[str], noted: tuple[Calls, Path] | None = None
+) -> bool:
     """Do these tests pass with the changed module in its place? In a fork."""
     child = os.fork()
     if child == 0:
@@ -202,7 +258,9 @@ def passes(module: str, changed: ast.Module, tests: list[str]) -> bool:
                 del sys.modules[name]
             _be_silent()
             _put_in_place(module, changed)
-            code = int(pytest.main([*OPTIONS, *tests]))
+            code = int(pytest.main([*OPTIONS, *tests], plugins=[noted[0]] if noted else []))
+            if noted:
+                noted[1].write_text(json.dumps(noted[0].tests))
         finally:
             os._exit(code)
     deadline = time.monotonic() + SECONDS
@@ -226,6 +284,7 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", default=sorted(TESTS))
     parser.add_argument("--sample", type=int, help="so many mutants of each module")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--near", action="store_true", help="only tests that run its function")
     given = parser.parse_args()
     for module in given.modules:
         total = places(module)
@@ -233,8 +292,8 @@ def main() -> int:
         if given.sample is not None and given.sample < total:
             chosen = sorted(random.Random(f"{module} {given.seed}").sample(chosen, given.sample))
         import_the_rest(TESTS[module])
-        assert survives(module, NONE), f"the tests of {module} fail without a mutant"
-        left = [number for number in chosen if survives(module, number)]
+        calls = calls_of(module)
+        left = [n for n in chosen if survives(module, n, calls, given.near)]
         print(
             f"{module}: {len(chosen) - len(left)} of {len(chosen)} noticed, {total} in all",
             flush=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.torture import Suite
+from tests.torture.clones import clones
 from tests.torture.damage import damaged_stores
 from tests.torture.edits import edits
 from tests.torture.fuzz import fuzzed_requests
@@ -30,6 +31,7 @@ from tests.torture.team import team_kills, team_questions_of_roles
 
 SUITES: dict[str, Suite] = {
     "answers": answers,
+    "clones": clones,
     "damaged_stores": damaged_stores,
     "edits": edits,
     "fuzzed_requests": fuzzed_requests,
@@ -56,6 +58,7 @@ SUITES: dict[str, Suite] = {
 }
 SHARES = {
     "answers": 6,
+    "clones": 4,
     "damaged_stores": 3,
     "edits": 1,
     "fuzzed_requests": 1,

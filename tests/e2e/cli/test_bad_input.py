@@ -308,6 +308,16 @@ def test_a_store_of_a_newer_version_is_left_alone(quiet: Repo) -> None:
     assert Path(quiet.worktree.database).read_bytes() == before
 
 
+def test_a_folder_that_is_gone_while_one_is_in_it(repo: Repo) -> None:
+    command = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m gitindex status"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=repo.path, capture_output=True, text=True, timeout=TIMEOUT
+    )
+    _assert_clear(done, 4)
+    assert "the current folder was deleted" in done.stderr
+    assert "hint: `cd` to another one" in done.stderr
+
+
 def test_a_tracked_face_is_refused(repo: Repo) -> None:
     repo.write(".llmc/rag_index_status.json", '{"index_state": "fresh"}')
     repo.git("add", "--force", ".llmc")

@@ -13,10 +13,12 @@ import pytest
 from gitindex.base.errors import StoreError
 from gitindex.freshness.envelope import OverlaidPaths
 from gitindex.store.checksums import Half
+from tests import tree_changes
 from tests.e2e.refresh.test_faults import STRACE
 from tests.gits import GitUnavailable
 from tests.support import TIMEOUT, Repo
 from tests.torture import Clock
+from tests.torture.clones import clones
 from tests.torture.damage import damaged_stores
 from tests.torture.edits import edits
 from tests.torture.fuzz import fuzzed_requests
@@ -141,6 +143,18 @@ def test_projects(tmp_path: Path) -> None:
     projects(Clock(cases=12), random.Random(SEED), tmp_path)
 
 
+@pytest.mark.promise("I-01", "P-1", "P-3", cases=6, suite="clones")
+def test_clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Repo(tmp_path / "source")
+    source.init()
+    tree_changes.fill(source)
+    source.write("lib.py", "import json\n\n\ndef load(text):\n    return json.loads(text)\n")
+    source.write("use.py", "from lib import load\n\n\nclass Reader:\n    read = load\n")
+    source.commit()
+    monkeypatch.setenv("GITINDEX_CLONES", str(source.path))
+    clones(Clock(cases=6), random.Random(SEED), tmp_path / "clones")
+
+
 @pytest.mark.control("I-43")
 def test_a_word_that_is_left_out_and_not_counted_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +264,7 @@ def test_every_suite_is_sampled() -> None:
         python_programs,
         typescript_programs,
         policies,
+        clones,
         projects,
         remedies,
         removals,
