@@ -280,10 +280,18 @@ def snapshot_of(clone: Clone) -> str | None:
     if repo.try_git("config", "core.splitIndex").stdout.strip() == "true" or not index.exists():
         return None
     shutil.copy2(index, beside)
+    linked = _links(repo, {})
     if repo.try_git("add", "-A", "--sparse", env=env).returncode:
         return None
+    if new := sorted(_links(repo, env) - linked):  # a repository inside is no part of this one
+        repo.git("update-index", "--force-remove", "--", *new, env=env)
     tree = repo.try_git("write-tree", env=env).stdout.strip()
     return repo.git("commit-tree", tree, "-m", "on disk").strip() if tree else None
+
+
+def _links(repo: Repo, env: dict[str, str]) -> set[str]:
+    listed = repo.git("ls-files", "-s", "-z", env=env).split("\0")
+    return {row.partition("\t")[2] for row in listed if row.startswith("160000")}
 
 
 def compare(clone: Clone, memory: FactsMemory | None, clock: Clock) -> None:

@@ -291,7 +291,7 @@ def read_truth(repo: Repo) -> Truth:
 
 
 def read_committed(repo: Repo, ask: TreeChoice) -> Truth | None:
-    """What git has of a commit, or of its index; None if there is no such commit."""
+    """What git has of a commit, or of its index; None if there is no such commit, or not all of it."""
     listing = ("ls-files", "-z", "-s") if ask.staged else ("ls-tree", "-r", "-z", str(ask.at))
     listed = repo.try_git(*listing)
     if listed.returncode:
@@ -305,14 +305,17 @@ def read_committed(repo: Repo, ask: TreeChoice) -> Truth | None:
     texts = {}
     for name, oid in oids.items():
         data = _blob(repo, oid)
+        if data is None:
+            return None
         if b"\0" not in data[:8000] and len(data) <= MAX_TEXT:
             texts[name] = data
     return Truth(texts, frozenset())
 
 
-def _blob(repo: Repo, oid: str) -> bytes:
+def _blob(repo: Repo, oid: str) -> bytes | None:
     command = ["git", "-C", str(repo.path), "cat-file", "blob", oid]
-    return subprocess.run(command, capture_output=True, check=True, timeout=300).stdout
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    return None if done.returncode else done.stdout
 
 
 def _is_inside(root: Path, path: Path) -> bool:

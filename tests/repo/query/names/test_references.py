@@ -86,7 +86,9 @@ def test_a_brief_answer_lists_the_uses_of_the_long_one_only(still: Repo) -> None
     assert brief.possible == len(whole["possible"])
 
 
-def test_a_function_that_goes_somewhere_as_a_value_is_counted(repo: Repo) -> None:
+def test_a_function_that_goes_somewhere_as_a_value_is_counted(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo.index_files(
         {
             "a.py": "def task():\n    pass\n\n\nclass Kind:\n    pass\n",
@@ -95,6 +97,8 @@ def test_a_function_that_goes_somewhere_as_a_value_is_counted(repo: Repo) -> Non
     )
     assert ask(repo, "task")["handedOver"] == 1
     assert "handedOver" not in ask(repo, "Kind")
+    monkeypatch.setattr("gitindex.query.references.MAX_TARGETS", 1)
+    assert ask(repo, "task")["handedOver"] == 1, "as many as are examined"
 
 
 def test_imports_aliases_and_modules_lead_to_a_function(still: Repo) -> None:
@@ -260,6 +264,7 @@ def test_a_place_names_what_stands_there(still: Repo) -> None:
     assert [(r["line"], r["column"]) for r in local["references"]] == [(10, 21)]
     [declared] = local["definitions"]
     assert (declared["kind"], declared["line"], declared["column"]) == ("parameter", 6, 10)
+    assert (declared["endLine"], declared["exported"]) == (6, False)
     assert local["complete"]
     through = ask(still, "app.py:10:34")
     assert [d["path"] for d in through["definitions"]] == ["pkg/core.py"]
@@ -286,6 +291,24 @@ def test_columns_in_bytes_and_in_utf16(repo: Repo) -> None:
     repo.index()
     [found] = ask(repo, "f")["references"]
     assert (found["column"], found["columnUtf16"], found["endColumnUtf16"]) == (16, 13, 14)
+
+
+def test_a_line_that_begins_with_a_wide_character(repo: Repo) -> None:
+    repo.index_files({"a.py": "def f():\n    pass\n\n\né = f()\n"})
+    [found] = ask(repo, "f")["references"]
+    assert (found["column"], found["columnUtf16"], found["endColumnUtf16"]) == (6, 5, 6)
+
+
+def test_a_list_is_bounded_and_what_is_unlikely_is_counted_only(repo: Repo) -> None:
+    calls = "f()\n" * 1_001
+    other = "class A:\n    def f(self):\n        pass\n\n\nA().f()\n"
+    repo.index_files({"a.py": f"def f():\n    pass\n\n\n{calls}", "b.py": other})
+    assert len(ask(repo, "a.f")["references"]) == 100
+    whole = ask(repo, "a.f", limit=5_000)
+    assert (len(whole["references"]), whole["totalReferences"]) == (1_000, 1_001)
+    assert whole["accounted"]["unlikely"] > 0
+    assert not whole.get("unlikely")
+    assert ask(repo, "a.f", everything=True)["unlikely"]
 
 
 def test_a_certificate_lists_what_no_fact_explains(project: Repo) -> None:
@@ -800,6 +823,17 @@ def test_a_name_that_nothing_defines_is_not_absent(still: Repo) -> None:
     answer = ask(still, "unheard_of")
     assert answer["complete"]
     assert not answer["absent"]
+
+
+def test_a_variable_of_a_function_is_none_of_a_name_that_nothing_defines(repo: Repo) -> None:
+    source = (
+        "def f(thing):\n    flash = 1\n    return flash\n\n\ndef g(thing):\n    thing.flash()\n"
+    )
+    repo.index_files({"a.py": source})
+    answer = ask(repo, "flash")
+    assert not answer["absent"]
+    assert [(row["line"], row["why"]) for row in answer["possible"]] == [(7, "receiver")]
+    assert answer["accounted"]["elsewhere"] == 2
 
 
 def test_local_imports_without_scopes_leave_a_name_open(repo: Repo) -> None:
