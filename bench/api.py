@@ -11,6 +11,8 @@ import logging
 import os
 import subprocess
 import sys
+from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -38,14 +40,18 @@ def main() -> int:
     worktree, memory = worktree_at(root), FactsMemory()
     asked = ("log", "--no-merges", "--format=%H", f"-n{count}", "HEAD", "--", f"{package}/*.py")
     commits = _git(root, *asked).decode().split()
-    differ = []
+    differ, counts = [], Counter[tuple[bool, bool]]()
     for commit in commits:
         ours, theirs = _ours(worktree, package, commit, memory), _theirs(root, package, commit)
+        counts[bool(ours), bool(theirs)] += 1
         if bool(ours) != bool(theirs):
             differ.append(f"  {commit[:10]} ours {ours[:4]} griffe {theirs[:4]}")
     share = 1 - len(differ) / max(1, len(commits))
-    print(f"{Path(root).name}: {len(commits)} commits, agreement {share:.3f}")
-    print("\n".join(differ))
+    print(
+        f"{Path(root).name}: {len(commits)} commits, agreement {share:.3f}: both {counts[True, True]},"
+        f" only ours {counts[True, False]}, only griffe {counts[False, True]}"
+    )
+    print("\n".join(differ), flush=True)
     return 0
 
 
@@ -61,16 +67,23 @@ def _ours(worktree: Worktree, package: str, commit: str, memory: FactsMemory) ->
 
 def _theirs(root: str, package: str, commit: str) -> list[str]:
     griffe: Any = importlib.import_module("griffe")
-    loaded = []
-    for revision in (f"{commit}^", commit):
-        with TemporaryDirectory() as folder:
-            data = _git(root, "archive", revision, package)
-            subprocess.run(["tar", "-x", "-C", folder], input=data, check=True)
-            paths = [os.path.join(folder, os.path.dirname(package))]
-            name = os.path.basename(package)
-            loaded.append(griffe.load(name, search_paths=paths, allow_inspection=False))
-    breaks = [b for b in griffe.find_breaking_changes(*loaded) if b.kind.name not in NOT_JUDGED]
+    trees = [_loaded(root, package, _tree(root, package, one)) for one in (f"{commit}^", commit)]
+    breaks = [b for b in griffe.find_breaking_changes(*trees) if b.kind.name not in NOT_JUDGED]
     return [f"{b.kind.name} {b.obj.path}" for b in breaks]
+
+
+def _tree(root: str, package: str, revision: str) -> str:
+    return _git(root, "rev-parse", f"{revision}:{package}").decode().strip()
+
+
+@lru_cache(2)
+def _loaded(root: str, package: str, tree: str) -> Any:
+    griffe: Any = importlib.import_module("griffe")
+    name = os.path.basename(package)
+    with TemporaryDirectory() as folder:
+        data = _git(root, "archive", f"--prefix={name}/", tree)
+        subprocess.run(["tar", "-x", "-C", folder], input=data, check=True)
+        return griffe.load(name, search_paths=[folder], allow_inspection=False)
 
 
 def _git(root: str, *args: str) -> bytes:

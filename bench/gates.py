@@ -1,6 +1,7 @@
-"""`python -m bench.gates REPOSITORY… [--commits N] [--merges N]`: the gates on real history.
+"""`python -m bench.gates REPOSITORY… [--commits N] [--merges N] [--radar N]`: the gates on real history.
 
-Replays the last commits and merges of indexed clones; every alarm is to be looked at. Reads only.
+Replays the last commits and merges of indexed clones; every alarm is to be looked at. `--radar`: the two
+sides of a merge as two branches that the radar compares. Reads only.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ from gitindex.query.impact.change import TreeChange
 from gitindex.query.impact.dangling import Dangling, find_dangling
 from gitindex.query.impact.merge import check_merge, open_sides
 from gitindex.query.names.model import Definition
+from gitindex.query.radar.answer import UNRELATED, RadarMemory, RadarQuery, radar
 from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import TreeChoice, open_tree
 
@@ -68,11 +71,7 @@ def replay_merges(worktree: Worktree, count: int) -> Replay:
     alarms: list[Alarm] = []
     cost: list[float] = []
     done = 0
-    for line in _git(worktree, "rev-list", "--merges", "--parents", f"-n{count}", "HEAD"):
-        commit, *parents = line.split()
-        if len(parents) != 2:
-            continue
-        ours, theirs = parents
+    for commit, ours, theirs in _merges(worktree, count):
         started = time.process_time()
         try:
             with (
@@ -92,6 +91,32 @@ def replay_merges(worktree: Worktree, count: int) -> Replay:
     return Replay(done, alarms, cost)
 
 
+def replay_radar(worktree: Worktree, count: int) -> Replay:
+    """The sides of the last merges, compared as two branches; those that git cannot merge are not counted."""
+    memory = RadarMemory()
+    alarms: list[Alarm] = []
+    cost: list[float] = []
+    for commit, *sides in _merges(worktree, count):
+        started = time.process_time()
+        [pair] = radar(RadarQuery(worktree, ".", sides, True), memory)["pairs"]
+        if pair["conflicts"] or pair["verdict"] == UNRELATED:
+            continue
+        cost.append((time.process_time() - started) * 1000)
+        for one in (*pair["breaks"], *pair["duplicates"], *pair["misfits"]):
+            place = one["path"], one["line"] - 1, one.get("column", 1) - 1, one["name"]
+            why = one.get("missingFrom") or one.get("why") or "both sides"
+            alarms.append(Alarm(commit, Dangling(*place, why, Tier.EXACT)))
+    return Replay(len(cost), alarms, cost)
+
+
+def _merges(worktree: Worktree, count: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the last merges of two commits, and these."""
+    for line in _git(worktree, "rev-list", "--merges", "--parents", f"-n{count}", "HEAD"):
+        commit, *parents = line.split()
+        if len(parents) == 2:
+            yield commit, parents[0], parents[1]
+
+
 def _as_dangling(found: Definition) -> Dangling:
     return Dangling(found.path, found.line, found.column, found.name, "both sides", Tier.EXACT)
 
@@ -108,12 +133,14 @@ def main() -> int:
     parser.add_argument("repositories", nargs="+", type=Path)
     parser.add_argument("--commits", type=int, default=300)
     parser.add_argument("--merges", type=int, default=200)
+    parser.add_argument("--radar", type=int, default=0)
     asked = parser.parse_args()
     for path in asked.repositories:
         worktree = worktree_at(os.path.realpath(path))
         for name, replay, count in (
             ("commits", replay_commits, asked.commits),
             ("merges", replay_merges, asked.merges),
+            ("merges by radar", replay_radar, asked.radar),
         ):
             if count:
                 _print(path.name, name, replay(worktree, count))

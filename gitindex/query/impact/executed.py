@@ -1,4 +1,4 @@
-"""Find the tests that executed the changed code, where coverage.py recorded a context per test.
+"""Find the tests that executed the changed code, as coverage.py, LCOV or Go recorded it test by test.
 
 A record counts for one blob only: the staged one if the file on disk is that blob and older than the record,
 else the one before the change if every recorded line is a line of code in it.
@@ -7,7 +7,9 @@ else the one before the change if every recorded line is a line of code in it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot, DiskFile
@@ -15,6 +17,7 @@ from gitindex.base.path_kind import is_test
 from gitindex.git.interface import blob_id
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.impact.change import TreeChange, hunks
+from gitindex.query.impact.profiles import Profiles
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.model import FileNames, enclosing
 from gitindex.store.coverage_data import MAX_BYTES, CoverageData, Executed, read_coverage
@@ -23,6 +26,8 @@ MAX_PATHS = 200
 """Changed files of one change that records are read for."""
 MAX_FOLDERS = 20
 _NAME = b".coverage"
+_MEASURED = re.compile(r"\.(?:py|go|rs|java|kt|c|cc|cpp|h|[cm]?[jt]s|[jt]sx)$")
+"""Files that records tell of."""
 
 Nodes = dict[str, dict[str, int]]
 """Test file → pytest node id → distance; the empty id is the whole file."""
@@ -43,30 +48,43 @@ def executed_tests(change: TreeChange) -> ExecutedTests:
     folders = dict.fromkeys(f for path in paths[:MAX_PATHS] for f in _folders(path))
     with ConfinedRoot(change.after.view.worktree.root) as disk:
         for folder in list(folders)[:MAX_FOLDERS]:
-            record = _read(disk, os.path.join(os.fsencode(folder), _NAME))
-            if record is None or record.size > MAX_BYTES:
-                continue
             inside = [p for p in paths[:MAX_PATHS] if f"/{p}".startswith(f"/{folder}".rstrip("/"))]
-            with read_coverage(record.data) as data:
-                if data is not None:
-                    _CoverageRecord(change, disk, record, folder, data).collect(inside, found)
+            with _records(disk, change.after.view.worktree.root, folder) as records:
+                for data, modified in records:
+                    _Record(change, disk, modified, folder, data).collect(inside, found)
     return found._replace(idle=found.idle - found.tests.keys())
 
 
-class _CoverageRecord:
-    """One `.coverage` file and the folder it lies in, which its relative names start from."""
+@contextmanager
+def _records(
+    disk: ConfinedRoot, root: str, folder: str
+) -> Iterator[list[tuple[CoverageData | Profiles, int]]]:
+    """Open the records of one folder, `.coverage` and what is in `coverage`, with when they were written."""
+    profiles = Profiles(disk, root, folder)
+    texts: list[tuple[CoverageData | Profiles, int]] = []
+    texts += [(profiles, profiles.modified)] if profiles.paths else []
+    file = _read(disk, os.path.join(os.fsencode(folder), _NAME))
+    if file is None or file.size > MAX_BYTES:
+        yield texts
+        return
+    with read_coverage(file.data) as data:
+        yield [*([(data, file.modified)] if data is not None else []), *texts]
+
+
+class _Record:
+    """One record and the folder it lies in, which its relative names start from."""
 
     def __init__(
         self,
         change: TreeChange,
         disk: ConfinedRoot,
-        record: DiskFile,
+        modified: int,
         folder: str,
-        data: CoverageData,
+        data: CoverageData | Profiles,
     ) -> None:
-        self._change, self._disk, self._record = change, disk, record
+        self._change, self._disk, self._modified = change, disk, modified
         self._folder, self._data = folder, data
-        self._tests: dict[str, tuple[str, str] | None] = {}
+        self._tests: dict[str, list[tuple[str, str]]] = {}
 
     def collect(self, paths: list[str], found: ExecutedTests) -> None:
         for path in paths:
@@ -77,30 +95,31 @@ class _CoverageRecord:
             found.known.add(path)
             lines, around = _changed_lines(self._change, finder, path)
             for context, ran in executed.items():
-                if not ran.isdisjoint(around) and (test := self._test(context)):
-                    distance = int(ran.isdisjoint(lines))
-                    nodes = found.tests.setdefault(test[0], {})
-                    nodes[test[1]] = min(distance, nodes.get(test[1], 1))
+                distance = int(ran.isdisjoint(lines))
+                for test, node in self._named(context) if not ran.isdisjoint(around) else ():
+                    nodes = found.tests.setdefault(test, {})
+                    nodes[node] = min(distance, nodes.get(node, 1))
         if not found.known.isdisjoint(paths):
             found.idle.update(self._ran())
 
     def _ran(self) -> Iterator[str]:
         """Yield the test files that ran and are older than the record."""
         names = {context.partition("::")[0]: context for context in self._data.contexts()}
-        paths = {test[0] for context in names.values() if (test := self._test(context))}
+        paths = {path for context in names.values() for path, _ in self._named(context)}
         for path in paths:
             file = _read(self._disk, os.fsencode(path))
-            if file is not None and file.modified <= self._record.modified:
+            if file is not None and file.modified <= self._modified:
                 yield path
 
     def _executed(self, path: str) -> Executed:
-        """Return what ran in a file: by its path here, else by the only one that ends like it."""
+        """Return what ran in a file: by its path here, else by the only one elsewhere that ends like it."""
         inside = path[len(self._folder) :].lstrip("/")
-        whole = os.path.join(self._change.after.view.worktree.root, path)
-        for name in (whole, inside):
+        root = self._change.after.view.worktree.root
+        for name in (os.path.join(root, path), inside):
             if name in self._data.paths:
                 return self._data.executed(name)
-        alike = [name for name in self._data.paths if name.endswith(f"/{inside}")]
+        other = (n for n in self._data.paths if n[:1] == "/" and not n.startswith(f"{root}/"))
+        alike = [name for name in other if name.endswith(f"/{inside}")]
         return self._data.executed(alike[0]) if len(alike) == 1 else {}
 
     def _recorded(self, path: str, executed: Executed) -> Finder | None:
@@ -110,43 +129,45 @@ class _CoverageRecord:
             return None
         after, before = self._change.after, self._change.before
         source, file = after.project.source(path), _read(self._disk, os.fsencode(path))
-        if source is not None and file is not None and file.modified <= self._record.modified:
+        if source is not None and file is not None and file.modified <= self._modified:
             oid = source.origin.oid
             if blob_id(file.data, 2 * len(oid)) == oid.hex() and _fits(after, path, lines):
                 return after
         return before if _fits(before, path, lines) else None
 
-    def _test(self, context: str) -> tuple[str, str] | None:
-        """Return the file and node id of the test that a context names; None if it is none."""
+    def _named(self, context: str) -> list[tuple[str, str]]:
+        """Return the file and node id of the test that a context names; several where it is ambiguous."""
         name = context.partition("|")[0]
         if name not in self._tests:
-            self._tests[name] = self._node(name) or self._function(name)
+            self._tests[name] = self._file(name) or self._functions(name)
         return self._tests[name]
 
-    def _node(self, name: str) -> tuple[str, str] | None:
-        """`tests/test_a.py::Case::test_b[1]`, as pytest-cov writes it."""
+    def _file(self, name: str) -> list[tuple[str, str]]:
+        """`tests/test_a.py::Case::test_b[1]`, as pytest-cov writes it, or a test file alone."""
         path, colons, rest = name.partition("::")
         path = os.path.join(self._folder, path)
-        source = self._change.after.project.source(path) if colons and is_test(path) else None
+        source = self._change.after.project.source(path) if is_test(path) else None
         if source is None:
-            return None
+            return []
         parts = rest.partition("[")[0].split("::")
-        known = any(s.qualified == ".".join(parts) for s in source.named(parts[-1]))
-        return path, "::".join([path, *parts]) if known else ""
+        known = colons and any(s.qualified == ".".join(parts) for s in source.named(parts[-1]))
+        return [(path, "::".join([path, *parts]) if known else "")]
 
-    def _function(self, name: str) -> tuple[str, str] | None:
-        """`tests.test_a.Case.test_b`, as `dynamic_context = test_function` writes it."""
-        parts = name.split(".")
-        for symbol in self._change.after.project.definitions(parts[-1]) if parts[1:] else ():
-            module = symbol.path.removesuffix(".py").replace("/", ".")
-            own = f"{module}.{symbol.qualified}"
-            if is_test(symbol.path) and f".{own}".endswith(f".{name}"):
-                return symbol.path, "::".join([symbol.path, *symbol.qualified.split(".")])
-        return None
+    def _functions(self, name: str) -> list[tuple[str, str]]:
+        """`tests.test_a.Case.test_b`, as `dynamic_context = test_function` writes it, or `TestMux` of Go."""
+        found = []
+        for symbol in self._change.after.project.definitions(name.rpartition(".")[2]):
+            own = f".{symbol.path.removesuffix('.py').replace('/', '.')}.{symbol.qualified}"
+            python = symbol.path.endswith(".py")
+            whole = own.endswith(f".{name}") and ("." in name or not python)
+            if is_test(symbol.path) and whole:
+                parts = [symbol.path, *symbol.qualified.split(".")] if python else []
+                found.append((symbol.path, "::".join(parts)))
+        return found
 
 
 def _is_measured(path: str) -> bool:
-    return path.endswith(".py") and not is_test(path)
+    return _MEASURED.search(path) is not None and not is_test(path)
 
 
 def _folders(path: str) -> Iterator[str]:
@@ -166,7 +187,12 @@ def _read(disk: ConfinedRoot, path: bytes) -> DiskFile | None:
 def _fits(finder: Finder, path: str, lines: set[int]) -> bool:
     """Return whether every recorded line holds code: a record of other bytes rarely fits."""
     text = finder.project.text(path).split(b"\n")
-    code = {at for at, line in enumerate(text, 1) if line.strip() and line.lstrip()[:1] != b"#"}
+    comment = b"#" if path.endswith(".py") else b"//"
+    code = {
+        n
+        for n, line in enumerate(text, 1)
+        if line.strip() and not line.lstrip().startswith(comment)
+    }
     return lines <= code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -257,3 +258,79 @@ def test_reading_leaves_no_file_behind(project: Repo) -> None:
     assert [name for name in os.listdir(project.path) if name.startswith(".coverage")] == [
         ".coverage"
     ]
+
+
+GO = {
+    "go.mod": "module example.org/m\n\ngo 1.21\n",
+    "core.go": 'package m\n\nfunc Open(v int) string {\n\tif v > 0 {\n\t\treturn "opened"\n\t}\n'
+    '\treturn "nothing"\n}\n\nfunc Close(v int) int {\n\treturn v\n}\n',
+    "open_test.go": 'package m\n\nimport "testing"\n\nfunc TestOpen(t *testing.T) {\n\tOpen(1)\n}\n',
+    "close_test.go": 'package m\n\nimport "testing"\n\nfunc TestClose(t *testing.T) {\n\tClose(1)\n}\n',
+}
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+def test_profiles_of_go_test_by_test(repo: Repo) -> None:
+    """`go test -run NAME -coverprofile=coverage/NAME.out`: only what ran the change is named."""
+    for name, text in GO.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    (repo.path / "coverage").mkdir()
+    for name in ("TestOpen", "TestClose"):
+        command = ["go", "test", "-run", f"^{name}$", f"-coverprofile=coverage/{name}.out"]
+        env = {**os.environ, "GOFLAGS": "-mod=mod", "GOCACHE": str(repo.path.parent / "gocache")}
+        subprocess.run(command, cwd=repo.path, env=env, check=True, timeout=TIMEOUT)
+    repo.write("core.go", GO["core.go"].replace("return v", "return -v"))
+    repo.git("add", "core.go")
+    assert ranked(repo) == [("close_test.go", "executed", 1, [])]  # blocks are known by their ends
+
+
+LCOV = "TN:{0}\nSF:lib/core.js\nDA:{1},1\nDA:{2},0\nend_of_record\n"
+
+
+@pytest.mark.parametrize("named", ["by its place", "by TN"])
+def test_lcov_test_by_test(repo: Repo, named: str) -> None:
+    """The file of a test, or `TN:`, says whose lines these are; one file of all tests says nothing."""
+    repo.write(
+        "lib/core.js", "exports.a = () => {\n  return 1\n}\nexports.b = () => {\n  return 2\n}\n"
+    )
+    for name in "ab":
+        repo.write(
+            f"test/{name}.js",
+            f"const core = require('../lib/core')\nit('x', () => core.{name}())\n",
+        )
+    repo.write("package.json", '{"scripts": {"test": "mocha"}}\n')
+    repo.commit()
+    repo.index()
+    plain = LCOV.format("", 2, 5) + LCOV.format("", 5, 2)
+    repo.write("coverage/lcov.info", plain)
+    repo.write(
+        "lib/core.js", "exports.a = () => {\n  return 1\n}\nexports.b = () => {\n  return 3\n}\n"
+    )
+    repo.git("add", "lib")
+    assert "executed" not in {route for _, route, _, _ in ranked(repo)}
+    if named == "by TN":
+        text = LCOV.format("test/a.js", 2, 5) + LCOV.format("test/b.js", 5, 2)
+        repo.write("coverage/lcov.info", text)
+    else:
+        repo.write("coverage/test/a.js/lcov.info", LCOV.format("", 2, 5))
+        repo.write("coverage/test/b.js.info", LCOV.format("", 5, 2))
+    assert ranked(repo) == [("test/b.js", "executed", 0, [])]
+
+
+def test_hostile_profiles_say_nothing(repo: Repo) -> None:
+    """Links, bytes, and numbers that are none: the answer is as without them."""
+    for name, text in FILES.items():
+        repo.write(name, text)
+    repo.commit()
+    repo.index()
+    edit(repo, '"opened"', '"open"')
+    plain = ranked(repo)
+    text = "TN:../../etc/passwd\nSF:pkg/core.py\nDA:99999999999999,1\nDA:-1,x\nDA:\nSF:\nDA:1,1\n"
+    repo.write("coverage/a.info", text)
+    repo.write("coverage/b.out", "mode: set\nexample.org/m/pkg/core.go:9.9,x 1 1\n")
+    (repo.path / "coverage/c.info").write_bytes(b"\xff\x00TN:\nSF:\xfe\nDA:1,1\n")
+    (repo.path / "coverage/loop").symlink_to(repo.path)
+    (repo.path / "coverage/d.info").symlink_to("/etc/passwd")
+    assert ranked(repo) == plain
