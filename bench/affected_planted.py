@@ -13,6 +13,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,10 @@ Places = dict[str, list[tuple[int, int]]]  # path → line and column of the fir
 
 class PlantedBench(Bench):
     """One project whose tests ran once, at HEAD."""
+
+    def __init__(self, root: Path, python: Path, cache: Path, package: str, tests: str) -> None:
+        super().__init__(root, python, cache, package, tests)
+        self._clean: dict[str, bool] = {}  # does a test fail without a fault?
 
     def changes(self, count: int) -> Iterator[Places]:
         """Yield where to plant: the functions of HEAD that each of the last commits changed."""
@@ -82,10 +87,12 @@ class PlantedBench(Bench):
         [(path, starts)] = places.items()
         file = folder / path
         kept = file.read_text()
-        before = self._failures(tests, folder)
+        unknown = [test for test in tests if test not in self._clean]
+        failing = self._failures(unknown, folder) if unknown else set()
+        self._clean |= {test: test in failing for test in unknown}
         file.write_text(self.planted_text(path, starts, FAULT))
         try:
-            return sorted(self._failures(tests, folder) - before)
+            return sorted(t for t in self._failures(tests, folder) if not self._clean[t])
         finally:
             file.write_text(kept)
 
@@ -108,6 +115,15 @@ class PlantedBench(Bench):
             open_tree(self.worktree, ".", TreeChoice(at=commit), memory) as new,
         ):
             return affected_tests(TreeChange(old, new, memory)).tests
+
+    def informed(self, commit: str, record: Path) -> list[AffectedTest]:
+        """The same, with the record of HEAD in the work tree."""
+        there = self.root / ".coverage"
+        shutil.copy(record, there)
+        try:
+            return self.named(commit)
+        finally:
+            there.unlink()
 
     def _functions(self, commit: str, path: str) -> dict[str, Function]:
         try:
@@ -145,7 +161,8 @@ def _start(function: Function) -> tuple[int, int] | None:
 def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) -> int:
     """Print each fault with a missed failing test, and the sums."""
     found: list[Compared] = []
-    missed = silent = unrun = 0
+    informed: list[Compared] = []
+    missed = silent = unrun = lost = run = 0
     seen = set()
     alone = (
         {path: [start]}
@@ -164,8 +181,10 @@ def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) 
         if not ran:
             unrun += 1
             continue
-        named = bench.named(bench.plant(places, FAULT))
+        commit = bench.plant(places, FAULT)
+        named = bench.named(commit)
         found.append(bench.compare("HEAD", named, ran))
+        informed.append(bench.compare("HEAD", bench.informed(commit, asked.record), ran))
         whole = {test.path for test in named if not test.nodes}
         nodes = {node for test in named for node in test.nodes}
         rest = {
@@ -173,6 +192,7 @@ def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) 
         }
         failed = bench.failing(places, sorted(rest), asked.tree) if rest else []
         missed += bool(failed)
+        lost, run = lost + len(failed), run + len(ran)
         silent += not named
         if failed:
             print(
@@ -180,9 +200,10 @@ def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) 
             )
     print(
         f"{asked.clone.name}: {len(found)} faults that a test runs ({unrun} that none does), {missed} with"
-        f" a missed failing test; {silent} name no test; {_told(found)}",
+        f" a missed failing test, {lost} of {run} tests that ran one; {silent} name no test; {_told(found)}",
         flush=True,
     )
+    print(f"  with the record: {_told(informed)}", flush=True)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, nullcontext
 
+from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import TYPE_CHECKING, NamedTuple
 from gitindex.base.worktree import Worktree, find_worktree
@@ -129,7 +130,11 @@ class Here:
 
 def given_text(name: str, most: int) -> str:
     """Return the text of a file that a command line names; what standard input gave is a text already."""
-    if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME or not os.path.isfile(name):
+    if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME:
+        return name
+    if not os.path.isfile(name):
+        if len(name.split()) == 1:  # no sentence of a report
+            raise GitIndexError(f"no such file: {safe_text(name)}", code=Exit.USAGE)
         return name
     from gitindex.base.atomic_file import read_start
 

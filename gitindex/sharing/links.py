@@ -78,7 +78,10 @@ def read_links(worktree: Worktree) -> list[str]:
 def add_link(worktree: Worktree, folder: str) -> str:
     """Link a repository and return its root; refuses this one, and another user's."""
     check_owner(worktree)
-    other = find_worktree(folder)
+    try:
+        other = find_worktree(folder)
+    except GitIndexError as error:
+        raise GitIndexError(error.message, error.hint, Exit.USAGE) from None
     check_owner(other)
     if other.common_dir == worktree.common_dir:
         raise GitIndexError("a repository is not linked to itself", code=Exit.USAGE)

@@ -210,6 +210,8 @@ def test_a_report_is_checked_by_its_quotes(code: Repo) -> None:
     assert done.returncode == 1
     (code.path / ".git" / "report.md").write_text(REPORT)
     assert code.gitindex("claim", "--from-text", ".git/report.md").returncode == 1
+    gone = code.gitindex("claim", "--from-text", ".git/gone.md")
+    assert (gone.returncode, gone.stderr) == (2, "gitindex: no such file: .git/gone.md\n")
     assert code.piped("nothing to see", "claim", "--from-text", "-").returncode == 0
 
 

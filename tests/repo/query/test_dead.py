@@ -69,6 +69,7 @@ def test_exit_codes(code: Repo, tmp_path: object) -> None:
     assert code.gitindex("dead", "--path", "tests").returncode == 1
     assert code.gitindex("dead", "--at", "nowhere").returncode == 2
     assert code.gitindex("dead", "--path", "../..").returncode == 2
+    assert code.gitindex("dead", "--path", "gone").returncode == 2
 
 
 def test_the_patch_applies_and_the_rest_still_works(code: Repo) -> None:
