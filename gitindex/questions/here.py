@@ -133,7 +133,7 @@ def given_text(name: str, most: int) -> str:
     if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME:
         return name
     if not os.path.isfile(name):
-        if len(name.split()) == 1:  # no sentence of a report
+        if len(name.split()) == 1 and not {"/", "."}.isdisjoint(name):  # no word of a report
             raise GitIndexError(f"no such file: {safe_text(name)}", code=Exit.USAGE)
         return name
     from gitindex.base.atomic_file import read_start

@@ -49,7 +49,11 @@ _PASSING = STRICT | {"rust"}
 """Languages whose modules pass on what they import."""
 _WHOLE = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
 """An export of all that another module has."""
-_PLAIN = re.compile(r"@(staticmethod|classmethod)\b")
+_PLAIN = re.compile(
+    r"@(?:\w+\.)?(?:staticmethod|classmethod|abstractmethod|override|final|lru_cache"
+    r"|(?:async)?contextmanager)(?:\(.*)?$"
+)
+"""Decorators that leave the parameters as they are."""
 _EXPORTS = f"SELECT l.path, e.name FROM {LISTED} JOIN {{exports}} e ON e.blob_id=l.blob_id"
 
 

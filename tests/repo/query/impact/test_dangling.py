@@ -288,6 +288,20 @@ def test_a_call_with_commas_inside_of_an_argument_still_fits(project: Repo) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("decorator", "seen"), [("@contextlib.contextmanager", 1), ("@app.route('/')", 0)]
+)
+def test_a_decorator_may_change_the_parameters(project: Repo, decorator: str, seen: int) -> None:
+    head = f"import contextlib\nfrom web import app\n\n\n{decorator}\ndef held(x):\n    yield x\n"
+    project.write("pkg/lib.py", head)
+    project.write("pkg/use.py", "from pkg.lib import held\n\nheld(1)\n")
+    project.commit()
+    project.index()
+    stage(project, "pkg/lib.py", "held(x)", "held(x, y)")
+    answer = project.answer("impact", "--staged", "--dangling", "--signatures")
+    assert len(answer["misfits"]) == seen
+
+
 def test_a_java_class_whose_file_lost_all_of_them_is_printed(repo: Repo) -> None:
     """Nothing of the tree declares it any more: its import reads like one of a library."""
     repo.write("a/Shape.java", "package a;\n\npublic class Shape {}\n")
