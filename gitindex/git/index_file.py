@@ -44,15 +44,6 @@ class _Parsing:
             raise Unreadable from None
 
 
-class IndexChange(NamedTuple):
-    """An entry that one index has and another has not, or has otherwise."""
-
-    path: bytes
-    mode: int  # 0: it is gone
-    oid: str
-    stage: int
-
-
 class UncheckedEntry(NamedTuple):
     """An entry of git's index whose file `git status` may not have checked."""
 
@@ -89,33 +80,6 @@ def list_of(data: bytes, id_bytes: int) -> list[bytes]:
     return [
         data[at + 24 : at + 28] + data[at + 40 : end] for at, end in entry_spans(data, id_bytes)
     ]
-
-
-def changes_between(old: bytes, new: bytes, id_bytes: int, most: int) -> list[IndexChange] | None:
-    """Return what makes the entries of an index those of another: first what goes, then what comes.
-
-    None if more than `most` entries differ.
-    """
-    with _Parsing():
-        for data in (old, new):
-            _count(data)  # names are spelled out
-        before, now = set(list_of(old, id_bytes)), set(list_of(new, id_bytes))
-        if len(before ^ now) > 2 * most:
-            return None
-        gone = [_change(entry, id_bytes) for entry in before - now]
-        come = [_change(entry, id_bytes) for entry in now - before]
-    paths = {change.path for change in come}
-    changes = [c._replace(mode=0) for c in gone if c.path not in paths] + come
-    return changes if len(changes) <= most else None
-
-
-def _change(entry: bytes, id_bytes: int) -> IndexChange:
-    (flags,) = struct.unpack_from(">H", entry, 4 + id_bytes)
-    start = 6 + id_bytes + (2 if flags & EXTENDED_FLAG else 0)
-    path = entry[start : entry.index(b"\0", start)]
-    return IndexChange(
-        path, int.from_bytes(entry[:4]), entry[4 : 4 + id_bytes].hex(), flags >> 12 & 3
-    )
 
 
 def _count(data: bytes) -> int:

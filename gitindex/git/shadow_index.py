@@ -1,8 +1,7 @@
 """A copy of git's index for readers: with it git lists only changed folders, and re-reads no file.
 
 The runner lets git refresh the copy and add its untracked cache, when nothing waits and without its
-lock; several at once do no harm. Where the index differs from the copy in a few entries, git changes
-those and checks no other file. The copy is used as long as git's index has the same entries, by its
+lock; several at once do no harm. The copy is used as long as git's index has the same entries, by its
 checksum or entry by entry; else git checks everything. Why that is safe: docs/internals.md, "The shadow
 of git's index".
 """
@@ -18,9 +17,7 @@ from gitindex.base.worktree import Worktree
 from gitindex.git.command import HARDENING, clean_env, git_program, run_program
 from gitindex.git.index_file import (
     SECOND,
-    IndexChange,
     Unreadable,
-    changes_between,
     digest_of,
     stamps_of,
 )
@@ -75,11 +72,10 @@ class ShadowRecord(NamedTuple):
     checksum: str  # of the index it was made from
     id_bytes: int
     digest: str  # of the entries of that index
-    unsure: int  # files that git reads again with the copy: changed since it checked all of them
     identity: tuple[int, ...]  # of the copy
 
     def render(self) -> bytes:
-        return add_checksum(" ".join(map(str, (*self[:4], *self.identity))).encode())
+        return add_checksum(" ".join(map(str, (*self[:3], *self.identity))).encode())
 
 
 def find_shadow(worktree: Worktree) -> Shadow | None:
@@ -96,12 +92,12 @@ def read_note(worktree: Worktree) -> ShadowRecord | None:
         checksum, id_bytes, digest, *rest = (
             (strip_checksum(read_small(worktree.shadow)) or b"").decode().split()
         )
-        unsure, *identity = map(int, rest)
+        identity = tuple(map(int, rest))
     except (OSError, ValueError):
         return None
-    if identity_of(copy_of(worktree)) != tuple(identity):
+    if identity_of(copy_of(worktree)) != identity:
         return None
-    return ShadowRecord(checksum, int(id_bytes), digest, unsure, tuple(identity))
+    return ShadowRecord(checksum, int(id_bytes), digest, identity)
 
 
 def has_checksum(worktree: Worktree, note: ShadowRecord) -> bool:
@@ -150,68 +146,24 @@ def copy_of(worktree: Worktree) -> str:
 
 
 LEAST_BYTES = 1 << 15
-"""Size of an index below which git is fast without a copy."""
-MAX_CHANGES = 128
-"""Entries that may come into a copy before git checks all files again: it reads these every time."""
-MAX_NAMES = 32_000
-"""Bytes of their names: they must fit into a pipe."""
-
-
-def keep_shadow_index(worktree: Worktree) -> None:
-    """Make or update the copy, if it is due."""
-    if is_due(worktree):
-        note = read_note(worktree)
-        if note is None or not update_shadow_index(worktree, note):
-            refresh_shadow_index(worktree)
+"""Size of an index below which git is fast without a copy: about 400 files."""
 
 
 def is_due(worktree: Worktree) -> bool:
     """Is the copy missing or out of date, and worth its cost?"""
     if not is_large(worktree):
         return False
+    return not _is_current(worktree) and is_trusted(worktree.root)
+
+
+def _is_current(worktree: Worktree) -> bool:
     note = read_note(worktree)
-    is_current = note is not None and has_checksum(worktree, note)
-    return not is_current and is_trusted(worktree.root)
-
-
-def update_shadow_index(worktree: Worktree, note: ShadowRecord) -> bool:
-    """Give the copy the entries of the current index. False if that is not possible.
-
-    The changed entries come without stat data, so git reads these files every time; all others
-    are as safe as before, because the copy keeps its time.
-    """
-    data, _ = _read_index(worktree)
-    if not any(data[-CHECKSUM:]):
-        return False
-    with open(copy_of(worktree), "rb") as file:
-        if identity_from(os.fstat(file.fileno())) != note.identity:
-            return False  # another process has replaced it
-        copy = file.read()
-    changes = changes_between(copy, data, note.id_bytes, MAX_CHANGES - note.unsure)
-    if changes is None or sum(len(change.path) for change in changes) > MAX_NAMES:
-        return False
-    digest = digest_of(data, note.id_bytes)
-    began = note.identity[1]
-    with _temporary(worktree) as temp:
-        _write(temp, copy)
-        os.utime(temp, ns=(began, began))
-        if not _change_entries(worktree, temp, changes):
-            return False
-        with open(temp, "rb") as file:
-            if digest_of(file.read(), note.id_bytes) != digest:
-                return False
-        os.utime(temp, ns=(began, began))
-        identity = _put_in_place(temp, copy_of(worktree))
-    checksum, unsure = data[-CHECKSUM:].hex(), note.unsure + len(changes)
-    made = ShadowRecord(checksum, note.id_bytes, digest, unsure, identity)
-    write_atomic(worktree.shadow, made.render(), durable=False)
-    return True
+    return note is not None and has_checksum(worktree, note)
 
 
 def refresh_shadow_index(worktree: Worktree) -> None:
     """Make a copy of the current index for later readers; git checks all files."""
-    note = read_note(worktree)
-    if note is not None and has_checksum(worktree, note):
+    if _is_current(worktree):
         return
     remove(worktree.shadow)
     data, modified = _read_index(worktree)
@@ -229,7 +181,7 @@ def refresh_shadow_index(worktree: Worktree) -> None:
         # Later changes have a later time: git does not trust those entries.
         os.utime(temp, ns=(began, began))
         identity = _put_in_place(temp, copy_of(worktree))
-    made = ShadowRecord(checksum.hex(), id_bytes, digest_of(data, id_bytes), 0, identity)
+    made = ShadowRecord(checksum.hex(), id_bytes, digest_of(data, id_bytes), identity)
     write_atomic(worktree.shadow, made.render(), durable=False)
 
 
@@ -271,19 +223,13 @@ def _refresh(worktree: Worktree, index: str) -> bool:
     return _run_with(worktree, index, args)
 
 
-def _change_entries(worktree: Worktree, index: str, changes: list[IndexChange]) -> bool:
-    """Let git change entries of this index; it forgets which new files their folders have."""
-    lines = b"".join(b"%o %s %d\t%s\0" % (c.mode, c.oid.encode(), c.stage, c.path) for c in changes)
-    return _run_with(worktree, index, ("update-index", "-z", "--index-info"), lines)
-
-
-def _run_with(worktree: Worktree, index: str, words: tuple[str, ...], stdin: bytes = b"") -> bool:
+def _run_with(worktree: Worktree, index: str, words: tuple[str, ...]) -> bool:
     """Let git work on this index instead of its own, and write it."""
     env = clean_env(worktree.root) | {"GIT_INDEX_FILE": index}
     env["GIT_OPTIONAL_LOCKS"] = "1"
     hardening = [word for word in HARDENING if word != "--no-optional-locks"]
     argv = [git_program(env), "-C", worktree.root, *hardening, *SETTINGS, *words]
-    return run_program(argv, env, stdin).returncode == 0
+    return run_program(argv, env).returncode == 0
 
 
 def plain_index(worktree: Worktree) -> bytes:

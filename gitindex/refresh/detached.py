@@ -21,7 +21,7 @@ from gitindex.freshness.observation import prove
 from gitindex.freshness.status_file import parse_object
 from gitindex.git.command import clean_env, try_git
 from gitindex.git.hidden_edits import is_noted, note_compared
-from gitindex.git.shadow_index import is_due, is_large, keep_shadow_index
+from gitindex.git.shadow_index import is_due, is_large, refresh_shadow_index
 from gitindex.git.worktree_probe import read_head_state
 
 TEAM_FILE = "team.json"
@@ -69,7 +69,8 @@ def help_readers(worktrees: Iterable[Worktree]) -> None:
     """Prepare what pays off. Called without the runner's lock, so no job waits for it."""
     for worktree in worktrees:
         with contextlib.suppress(OSError, GitIndexError):
-            keep_shadow_index(worktree)
+            if is_due(worktree):
+                refresh_shadow_index(worktree)
             note_compared(worktree, len(read_head_state(worktree, EditScope.NONE).tree))
 
 
