@@ -1,4 +1,4 @@
-"""Chooses the reader of a repository's objects: libgit2 if it can open it, else the git command."""
+"""Chooses the reader of HEAD: libgit2 if it can open the repository, else the git command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The object database through the `git` command: if libgit2 cannot open it. Never fetches.
+"""The object database through the `git` command. Never fetches.
 
 References are read in the repository, objects through a view of it (command.view_env).
 """
@@ -194,9 +194,13 @@ class _BatchProcess:
 class GitCommandRepository:
     """One worktree read by two long-lived `git cat-file` children that start on first use."""
 
-    def __init__(self, worktree: Worktree, timeout: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, worktree: Worktree, timeout: float = TIMEOUT_S, id_bytes: int | None = None
+    ) -> None:
+        """`id_bytes`: the length of an id, where it is known; else git is asked."""
         self._root = worktree.root
-        self._id_bytes = _examine(worktree)
+        self._id_bytes = id_bytes or _examine(worktree)
+        self._trees: dict[str, str] = {}  # of the last commit that was HEAD
         self._id = re.compile(rf"[0-9a-f]{{{2 * self._id_bytes}}}")
         self._empty: str | None = None
         env = clean_env(worktree.root)
@@ -245,10 +249,12 @@ class GitCommandRepository:
 
     def _tree_of(self, commit: str) -> str:
         """Parse the tree id of a commit: git would read the tree, which may be missing."""
-        line = _TREE_LINE.match(self.read(commit))
-        if line is None:
-            raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
-        return line[1].decode()
+        if commit not in self._trees:
+            line = _TREE_LINE.match(self.read(commit))
+            if line is None:
+                raise GitIndexError(f"commit {commit} is malformed", "run `git fsck`")
+            self._trees = {commit: line[1].decode()}
+        return self._trees[commit]
 
     def _ask(self, command: str, oid: str) -> ObjectInfo:
         self._check(oid)

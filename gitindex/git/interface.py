@@ -1,5 +1,4 @@
-"""What objects of git are, and the interface to them for either library; trees as bytes, and how two of them
-differ."""
+"""What objects of git are, and the interface to them; trees as bytes, and how two of them differ."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LINES = {
     "extract": 1726,
     "filestate": 1694,
     "freshness": 1346,
-    "git": 3842,
+    "git": 3496,
     "install": 1833,
     "languages": 8295,
     "lsp": 542,  # implementations
@@ -35,7 +35,7 @@ LINES = {
     "semantic": 2670,
     "sharing": 2985,
     "store": 5400,
-    "view": 1360,
+    "view": 1356,
     "web": 3622,
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
