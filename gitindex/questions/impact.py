@@ -89,6 +89,21 @@ def _tests(change: TreeChange, limit: int) -> Row:
     )
 
 
+def tests_of(here: Here, symbol: str) -> Row:
+    """Return the tests that a change of a symbol's body concerns, the likeliest first."""
+    from gitindex.query.impact.change import TreeChange
+    from gitindex.query.impact.reach import affected_tests
+    from gitindex.query.names.finder import Finder
+    from gitindex.query.names.targets import find_target
+
+    with here.tree() as view, here.doing("following the tests"):
+        finder = Finder(view, here.memories.binding)
+        target = find_target(finder.binder, symbol)
+        result = affected_tests(TreeChange.of_bodies(finder, target.definitions))
+        rows = [_test_fields(one) for one in result.tests]
+        return view.envelope(tests=rows, truncated=result.truncated)
+
+
 def _test_fields(test: AffectedTest) -> Row:
     return {
         **path_fields(os.fsencode(test.path)),

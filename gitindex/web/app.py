@@ -140,7 +140,7 @@ def canonical(question: WebQuestion) -> str:
 
 
 def _main(page: WebPage, question: WebQuestion, answer: Answer) -> Html:
-    if answer["status"] != "ok" and page.name != "":
+    if answer["status"] != "ok" and not page.refuses:
         return refusal_block(answer)
     try:
         return Html(page.render(question, answer))

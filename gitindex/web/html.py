@@ -135,6 +135,17 @@ def spot(row: Mapping[str, Any], at: str = "", most: int = 90) -> Html:
     return place(shorten(f"{row['path']}:{row['line']}", most), href=line_of(row, at))
 
 
+def named(name: str, mark: str, tail: str = "") -> Html:
+    """Return a path or a symbol whose first part is dimmed, and cut where there is no room."""
+    first, found, last = name.rpartition(mark)
+    sharp = element("span", mark, class_="mark") if found == "#" else None
+    return join(
+        element("span", first, None if sharp else found, class_="folder", title=name[:2_000]),
+        sharp,
+        element("span", shorten(last, 60), tail, class_="name"),
+    )
+
+
 def file_place(path: str, at: str = "", most: int = 64) -> Html:
     """Return the link to a file, which Enter opens."""
     return place(shorten(path, most), href=link("file", path, at=at))

@@ -42,6 +42,27 @@ def render_markdown(source: str, folder: str = "", at: str = "") -> Html:
     return _Writer(folder, at).write(parser.parse(source[:MAX_CHARS]))
 
 
+_RST = (
+    (r"^ *\.\. _([^:\n]+): *(\S+)$", r"[\1]: \2"),  # where a link leads
+    (r"^\.\. (?:code-block|code|sourcecode)::.*\n(?: +:.*\n)*((?:\n| +.*\n)+)", r"```\n\1```\n"),
+    (r"^\.\.(?: .*|)\n(?:(?: {2,}.*)?\n)*?(?=\S|\Z)", ""),  # other directives and comments
+    (r"^([=~^\"'#*+-])\1+\n(.+\n)(\1\1+)$", r"\2\3"),  # a line above a title
+    (r"^(\S.*)\n([=])\2{2,}$", r"# \1"),
+    (r"^(\S.*)\n([~^\"'#*+-])\2{2,}$", r"## \1"),
+    (r"`([^`<\n]{1,200}?) ?<([^>`\n]{1,400})>`__?", r"[\1](\2)"),
+    (r":\w+:(`[^`\n]+`)(?!`)", r"\1"),
+    (r"(?<!`)`([^`\n]+)`_\b", r"[\1]"),
+    (r"::$", ":"),
+)
+
+
+def markdown_of(rst: str) -> str:
+    """Return reStructuredText as Markdown, as far as a README uses it; the rest stays text."""
+    for pattern, plain in _RST:
+        rst = re.sub(pattern, plain, rst[:MAX_CHARS], flags=re.M)
+    return rst
+
+
 class _Writer:
     """Writes tokens by a list of known tags: what is not on it is left out, or is text."""
 

@@ -30,10 +30,12 @@ MAX_TEXT = 4_096
 MAX_VALUES = 32
 MAX_MADE = 4
 """Maximum number of trees whose map is cached."""
-MAX_RESIDENT = 256 << 20
+MAX_RESIDENT = 120 << 20
 """Beyond this many bytes of the process, what is known of names is forgotten after the answer."""
+LARGE_RESIDENT = 80 << 20
 LONG_SECONDS = 0.2
-"""After an answer of so much CPU, what it left in the heap goes back: a comparison leaves megabytes."""
+"""After an answer of so much CPU, or in so large a process, what it left in the heap goes back:
+a comparison leaves megabytes, and what is freed later is cut to pieces by the next answers."""
 T = TypeVar("T")
 
 Answer = dict[str, Any]
@@ -193,6 +195,7 @@ class WebPage(NamedTuple):
     render: Callable[[WebQuestion, Answer], str]
     only_shown: tuple[str, ...] = ()  # fields for the page that JSON leaves out
     tail: bool = False  # its URL ends in a path
+    refuses: bool = False  # it renders a refusal itself, below its form
     scripts: tuple[str, ...] = ()
 
 
@@ -217,3 +220,5 @@ def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:
     finally:
         if time.thread_time() - began > LONG_SECONDS:
             _give_back()
+        elif resident_bytes() > LARGE_RESIDENT:
+            trim_memory()

@@ -36,7 +36,7 @@ LINES = {
     "sharing": 2985,
     "store": 5400,
     "view": 1356,
-    "web": 3622,
+    "web": 3655,  # READMEs in reStructuredText, more results, a refused claim keeps its box
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.
 COMPLEX_FUNCTIONS = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -89,6 +89,15 @@ class TreeChange:
         """Return the difference between two trees whose finders are shared with other queries."""
         change = cls.__new__(cls)
         change.before, change.after = before, after
+        return change
+
+    @classmethod
+    def of_bodies(cls, finder: Finder, definitions: Collection[Definition]) -> TreeChange:
+        """Return the change that would be, if these definitions of a tree got other bodies."""
+        change = cls.between(finder, finder)
+        paths = {definition.path: "modified" for definition in definitions}
+        symbols = [ChangedSymbol(definition, Difference.BODY) for definition in definitions]
+        vars(change).update(paths=paths, felt=paths, symbols=symbols)
         return change
 
     @cached_property

@@ -236,9 +236,16 @@ def _moved(nodes: dict[str, Rect], dx: float, dy: float) -> dict[str, Rect]:
 
 
 def _pack(boxes: list[Box]) -> Box:
-    """Pack boxes in rows, the tallest first, to about the aspect ratio of a screen."""
+    """Pack boxes in rows as wide as makes the smallest picture of a screen's shape."""
     area = sum((box.width + GAP) * (box.height + GAP) for box in boxes)
-    most = max([math.sqrt(area * ASPECT), *(box.width for box in boxes)])
+    widest = max((box.width for box in boxes), default=0.0)
+    least = max(math.sqrt(area * ASPECT), widest)
+    tries = (_rows(boxes, least * (1 + step / 8)) for step in range(9))
+    return min(tries, key=lambda box: max(box.width, box.height * ASPECT))
+
+
+def _rows(boxes: list[Box], most: float) -> Box:
+    """Pack boxes in rows of a width, the tallest first."""
     nodes: dict[str, Rect] = {}
     x = y = row = width = 0.0
     for box in sorted(boxes, key=lambda box: -box.height):

@@ -12,6 +12,7 @@ from gitindex.questions.ink import Ink
 from gitindex.questions.radar import QUESTION as RADAR_QUESTION
 from gitindex.view.tree import NOW
 from gitindex.web import html
+from gitindex.web.frame import refusal_block
 from gitindex.web.html import Html, element, hint, hit, join, kind, shorten
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
@@ -19,7 +20,7 @@ from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 def _claims_answer(session: WebSession, request: WebQuestion) -> Answer:
     claims = [line for line in request.text("claims").splitlines() if line.strip()]
     if not claims:
-        return {"status": "ok", "verdicts": [], "counts": {}}
+        return {"status": "ok"}
     with session.page(request.choice, names=True) as here:
         return here.ask(CLAIM, claims=claims)
 
@@ -33,13 +34,15 @@ def _render_claims(request: WebQuestion, answer: Answer) -> Html:
         element("input", type="hidden", name="at", value=at) if at else None,
         element("button", "check", type="submit"),
     )
-    counts = ", ".join(f"{many} {name}" for name, many in answer["counts"].items() if many)
+    counts = answer.get("counts", {})
+    found = ", ".join(f"{many} {name}" for name, many in counts.items() if many)
     return join(
         html.crumbs("Claims"),
         element("form", form, action="/claims", method="get", class_="claims"),
         hint(FORMS),
-        element("p", counts, role="status", class_="summary") if counts else None,
-        [_verdict(row, at) for row in answer["verdicts"]],
+        refusal_block(answer, "div") if answer["status"] != "ok" else None,
+        element("p", found, role="status", class_="summary") if found else None,
+        [_verdict(row, at) for row in answer.get("verdicts", ())],
     )
 
 
@@ -108,5 +111,5 @@ def _cell(verdict: str | None) -> Html:
     return element("td", verdict or "–", class_="bad" if bad else None)
 
 
-CLAIMS = WebPage("claims", "Claims", _claims_answer, _render_claims)
+CLAIMS = WebPage("claims", "Claims", _claims_answer, _render_claims, refuses=True)
 RADAR = WebPage("radar", "Radar", _radar_answer, _render_radar)

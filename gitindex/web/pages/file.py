@@ -272,7 +272,7 @@ def folder_list(request: WebQuestion, answer: Answer) -> Html:
         edited = entry.get("source") == "worktree"
         row = (
             html.place(shorten(name, 48), href=link("file", entry["path"], at=at)),
-            element("span", "worktree", class_="source edited") if edited else None,
+            element("span", "edited", class_="source edited") if edited else None,
             element("span", f"{count or entry.get('skip') or ''}", class_="count"),
         )
         rows[bool(count)].append(element("li", row, class_="hit entry"))

@@ -23,7 +23,7 @@ from gitindex.web.html import (
     shorten,
     titled,
 )
-from gitindex.web.markdown import render_markdown
+from gitindex.web.markdown import markdown_of, render_markdown
 from gitindex.web.pages.file import folder_list
 from gitindex.web.session import Answer, PageHere, WebPage, WebQuestion, WebSession
 
@@ -37,7 +37,11 @@ _WORD_ENDS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 def home_answer(here: PageHere) -> Answer:
     """Return what the start page shows, of one tree."""
     answer = here.ask(BROWSE, edited=True)
-    commits = [] if here.choice.at else here.ask(COMMITS, limit=COMMIT_COUNT, files=True)["commits"]
+    commits = (
+        [] if here.choice.at else here.ask(COMMITS, limit=5 * COMMIT_COUNT, files=True)["commits"]
+    )
+    told = [row for row in commits if not row["subject"].startswith("Merge ")] or commits
+    commits = told[:COMMIT_COUNT]
     return answer | {"commits": commits, "readme": _readme(here, answer["entries"])}
 
 
@@ -78,10 +82,11 @@ def render_home(request: WebQuestion, answer: Answer) -> Html:
 def _shown_readme(readme: dict[str, str] | None, at: str) -> Html | None:
     if readme is None:
         return None
-    path, plain = readme["path"], not readme["path"].lower().endswith((".md", ".markdown"))
-    body = (
-        element("pre", readme["content"]) if plain else render_markdown(readme["content"], "", at)
-    )
+    path, source = readme["path"], readme["content"]
+    form = path.lower().rpartition(".")[2]
+    source = markdown_of(source) if form == "rst" else source
+    plain = form not in ("md", "markdown", "rst")
+    body = element("pre", source) if plain else render_markdown(source, "", at)
     name = element("a", path, href=link("file", path, at=at))
     return element("article", element("h2", name), element("div", body, class_="prose"))
 

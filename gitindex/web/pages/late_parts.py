@@ -6,11 +6,10 @@ import os
 from typing import Any
 
 from gitindex.base.escape import counted, path_fields
-from gitindex.base.path_kind import is_test
 from gitindex.query.read import MAX_LINES
 from gitindex.questions.definition import QUESTION as DEFINITION
-from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.history import QUESTIONS as HISTORIES
+from gitindex.questions.impact import tests_of
 from gitindex.questions.ink import signature
 from gitindex.questions.names import QUESTION as NAMES_QUESTION
 from gitindex.questions.outline import QUESTION as OUTLINE
@@ -99,51 +98,26 @@ def _render_since(request: WebQuestion, answer: Answer) -> Html:
     )
 
 
-DEPTH = 4
-NODES = 200
-
-
 def _reach_answer(session: WebSession, request: WebQuestion) -> Answer:
-    bounds = {"direction": "callers", "depth": DEPTH, "limit": NODES, "note_limit": 0}
     with session.page(request.choice, names=True) as here:
-        answer = here.ask(GRAPH, symbol=request.path, **bounds)
-    answer["tests"] = tests_of(answer)
-    return answer
-
-
-def tests_of(graph: Answer) -> list[dict[str, Any]]:
-    """Return the test files in a graph of callers, nearest first, with their call distance."""
-    callers: dict[str, list[str]] = {}
-    for edge in graph.get("edges", ()):
-        callers.setdefault(edge["to"], []).append(edge["from"])
-    distance = {graph.get("root", ""): 0}
-    waiting = list(distance)
-    for node in waiting:  # grows during the loop
-        for caller in callers.get(node, ()):
-            if caller not in distance:
-                distance[caller] = distance[node] + 1
-                waiting.append(caller)
-    found: dict[str, int] = {}
-    for node in graph.get("nodes", ()):
-        if node["id"] in distance and is_test(node["path"]):
-            calls = distance[node["id"]]
-            found[node["path"]] = min(calls, found.get(node["path"], calls))
-    return [{"path": p, "calls": n} for p, n in sorted(found.items(), key=lambda row: row[::-1])]
+        return tests_of(here, request.path)
 
 
 def _render_reach(request: WebQuestion, answer: Answer) -> Html:
     rows = [
-        hit(html.file_place(row["path"], request.text("at")), kind(_away(row["calls"])))
+        hit(html.file_place(row["path"], request.text("at")), kind(_away(row)))
         for row in answer["tests"]
     ]
-    several = "Several definitions have this name: open one of them."
-    nothing = several if answer.get("candidates") else f"No test reaches it within {DEPTH} calls."
-    cut = f"Only the nearest {NODES} callers were looked at."
-    return html.join(html.hits(rows, nothing), hint(cut) if answer.get("truncated") else None)
+    cut = hint("Too many files import it: not all were followed.") if answer["truncated"] else None
+    return html.join(html.hits(rows, "No test reaches it."), cut)
 
 
-def _away(calls: int) -> str:
-    return "direct" if calls <= 1 else f"through {counted(calls - 1, 'calls')}"
+def _away(row: dict[str, Any]) -> str:
+    """Return how a test reaches the symbol, and in how many steps."""
+    if row["distance"] <= 1:
+        return "imports its file" if row["route"] == "imports" else "direct"
+    steps = counted(row["distance"] - 1, "imports" if row["route"] == "imports" else "calls")
+    return f"through {steps}"
 
 
 CALLERS = WebPage("callers", "Callers", _answer, _render, tail=True)

@@ -12,6 +12,7 @@ from gitindex.web.frame import copy_button, refusal_block
 from gitindex.web.highlight import Tokens, token_html
 from gitindex.web.html import (
     Html,
+    address,
     element,
     hint,
     hit,
@@ -24,16 +25,16 @@ from gitindex.web.html import (
     shorten,
 )
 from gitindex.web.pages.home import home_answer, render_home
-from gitindex.web.pages.tabs import TABS, answer_of, command_line, facet_panel, tab_of
+from gitindex.web.pages.tabs import MAX_LIMIT, TABS, answer_of, command_line, facet_panel, tab_of
 from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 
 MAX_LINE = 400
 MAX_LINES = 12
 """Of a snippet."""
-SOURCE_CHARS = len("index@") + 12
-"""The label of a hit names the tree as the bar does."""
 MAX_MARKED = 24
 """Maximum number of query terms marked in snippets."""
+_QUICK = re.compile(r"[^()|*+?{]*(?:[*+?][^()|*+?{]*){0,2}")
+"""A pattern without groups that repeats two things at most."""
 _FACETS = ("lang", "path", "kind", "in", "tag", "i", "F", "word", "re")
 
 
@@ -105,9 +106,21 @@ def _summary(request: WebQuestion, answer: Answer, rows: list[dict[str, Any]]) -
     return element(
         "p",
         element("span", f"{count} {what}", role="status"),
+        _more(request, answer),
         [element("span", warning, class_="warning") for warning in answer.get("warnings", ())],
         copy_button("copy as command", command_line(request)),
         class_="summary",
+    )
+
+
+def _more(request: WebQuestion, answer: Answer) -> Html | None:
+    """Return the link to five times as many results, where there are more."""
+    now = request.number("n", TABS[tab_of(request)].limit, 10 * MAX_LIMIT)
+    if not answer.get("truncated") or now >= MAX_LIMIT:
+        return None
+    values = {name: values for name, values in request.values.items() if name != "n"}
+    return element(
+        "a", "more", href=address("", "", values | {"n": [str(min(5 * now, MAX_LIMIT))]})
     )
 
 
@@ -118,18 +131,15 @@ def _place(request: WebQuestion, row: dict[str, Any], line: str = "line") -> Htm
         element("span", shorten(name, 60), class_="name"),
         element("span", f":{row[line]}", class_="line"),
         href=line_of(row, request.text("at"), line),
+        title=row.get("source"),
     )
 
 
 def source_chip(row: dict[str, Any]) -> Html | None:
-    """Label the source of a row."""
-    source = row.get("source")
-    if not source:
+    """Label a row that is not from the index; of the others the tooltip of the place says the tree."""
+    if row.get("source") != "worktree":
         return None
-    shown = source[:SOURCE_CHARS]
-    title = "from the file on disk" if source == "worktree" else f"from the index: {source}"
-    mark = "edited" if source == "worktree" else ""
-    return element("span", shown, class_=f"source {mark}".strip(), title=title)
+    return element("span", "edited", class_="source edited", title="from the file on disk")
 
 
 def _found(request: WebQuestion, answer: Answer) -> Iterator[Html]:
@@ -176,8 +186,9 @@ def _symbol_link(request: WebQuestion, row: dict[str, Any]) -> Html | None:
 def _lines(request: WebQuestion, answer: Answer) -> Iterator[Html]:
     find, at = _pattern_of(request), request.text("at")
     for path, lines in _by_file(answer).items():
-        head = element("a", shorten(path, 90), href=link("file", path, at=at), class_="name")
-        yield element("li", head, source_chip(lines[0][0]), class_="group")
+        first, to = lines[0][0], {"href": link("file", path, at=at), "class_": "name"}
+        head = element("a", shorten(path, 90), title=first.get("source"), **to)
+        yield element("li", head, source_chip(first), class_="group")
         for row, tokens in lines:
             number = element("span", row["line"], class_="line")
             code = element("code", token_html(tokens[0], find), class_="code")
@@ -241,12 +252,16 @@ def _terms(terms: list[str]) -> re.Pattern[str] | None:
 
 
 def _pattern_of(request: WebQuestion) -> re.Pattern[str] | None:
-    """Return the grep pattern to mark: plain words only, because other patterns may be slow."""
-    text = request.text("q")
-    plain = bool(request.text("F")) or re.fullmatch(r"[\w\s.\-/:=,'\"<>@#%&;!~]*", text) is not None
-    if not plain or not text:
+    """Return the grep pattern to mark; none for one that Python might search for a long time."""
+    text, fixed = request.text("q"), request.text("F")
+    if not text or not (fixed or _QUICK.fullmatch(text)):
         return None
-    return re.compile(re.escape(text), re.IGNORECASE if request.text("i") else 0)
+    try:
+        return re.compile(
+            re.escape(text) if fixed else text, re.IGNORECASE * bool(request.text("i"))
+        )
+    except re.error:
+        return None
 
 
 def _nothing(request: WebQuestion, answer: Answer, name: str) -> Html:
@@ -265,4 +280,4 @@ def _nothing(request: WebQuestion, answer: Answer, name: str) -> Html:
     return element("div", said, class_="empty")
 
 
-SEARCH = WebPage("", "Search", _answer, _render, ("coloured",))
+SEARCH = WebPage("", "Search", _answer, _render, ("coloured",), refuses=True)

@@ -177,13 +177,20 @@ def _class_address(request: WebQuestion, answer: Answer, name: str) -> str:
 
 def _listed(request: WebQuestion, answer: Answer, name: str, field: str) -> Html:
     """Return the places of one class of the partition, if the answer lists any."""
-    rows = sorted(answer.get(field, ()), key=lambda row: row.get("why") == "string")
-    rows = rows[:SHOWN_POSSIBLE]  # code before translations and templates
+    rows = sorted(answer.get(field, ()), key=lambda row: row.get("why") in ("string", "not_parsed"))
+    lines: dict[tuple[Any, ...], list[dict[str, Any]]] = {}  # code before translations and bundles
+    for row in rows:
+        lines.setdefault((row["path"], row["line"], row.get("why") or _CLASSES[name]), []).append(
+            row
+        )
+    shown = [*lines.items()][:SHOWN_POSSIBLE]
     listed = [
-        _use(request, row, (row.get("why") or _CLASSES[name]).replace("_", " ")) for row in rows
+        _use(request, same[0], why.replace("_", " ") + (f" ×{len(same)}" if same[1:] else ""))
+        for (_, _, why), same in shown
     ]
-    total = answer["accounted"].get(name, len(rows))
-    cut = f", {len(rows)} shown" if total > len(rows) else ""
+    count = sum(len(same) for _, same in shown)
+    total = answer["accounted"].get(name, count)
+    cut = f", {count} shown" if total > count else ""
     return html.titled(f"{total} {name}{cut}", listed, id=name)
 
 
@@ -207,21 +214,10 @@ def _tier(row: dict[str, Any]) -> int:
 
 
 def _use(request: WebQuestion, row: dict[str, Any], why: str) -> Html:
-    spot = _spot(row["path"], "/", f":{row['line']}")
+    spot = html.named(row["path"], "/", f":{row['line']}")
     edited = source_chip(row) if row.get("source") == "worktree" else None
     code = element("code", row["text"][:200])
     return hit(place(spot, href=html.line_of(row, request.text("at"))), code, kind(why), edited)
-
-
-def _spot(name: str, mark: str, tail: str = "") -> Html:
-    """Return a path or a symbol whose first part is dimmed, and cut where there is no room."""
-    first, found, last = name.rpartition(mark)
-    sharp = element("span", mark, class_="mark") if found == "#" else None
-    return join(
-        element("span", first, None if sharp else found, class_="folder", title=name[:2_000]),
-        sharp,
-        element("span", shorten(last, 60), tail, class_="name"),
-    )
 
 
 _CALLERS = ("to", "from", "Callers", "No caller is known.")
@@ -243,7 +239,7 @@ def _calls(request: WebQuestion, answer: Answer, callers: bool) -> Html:
 
 def _end(request: WebQuestion, identity: str, tier: str, how: str, callee: str) -> Html:
     """Return one end of a call; of a function that calls with the commits since when, a file has none."""
-    to = place(_spot(identity, "#"), href=link("symbol", identity, at=request.text("at")))
+    to = place(html.named(identity, "#"), href=link("symbol", identity, at=request.text("at")))
     href = link("since", identity, callee=callee) if callee and "#" in identity else None
     since = element("a", "since", href=href, class_="count") if href else None
     return hit(to, kind("possible" if tier == Tier.NAME else f"{tier} {how}"), since)
@@ -253,7 +249,7 @@ def _choose(request: WebQuestion, graph: Answer) -> Html:
     """Return the symbols of a name that several have."""
     at = request.text("at")
     names = [
-        hit(place(_spot(node["id"], "#"), href=link("symbol", node["id"], at=at)))
+        hit(place(html.named(node["id"], "#"), href=link("symbol", node["id"], at=at)))
         for node in graph.get("candidates", ())[:20]
     ]
     return join(hint("Several symbols have this name: choose one."), hits(names))
@@ -263,7 +259,8 @@ def _tests_block(request: WebQuestion, answer: Answer) -> Html:
     """Render tests that use it; those that reach it through calls arrive after the page."""
     at = request.text("at")
     rows = [
-        hit(place(_spot(path, "/"), href=link("file", path, at=at))) for path in answer["tests"]
+        hit(place(html.named(path, "/"), href=link("file", path, at=at)))
+        for path in answer["tests"]
     ]
     late = {"data_part": link("reach", request.path, at=at), "data_when": "seen"}
     listed = element("div", hits(rows, "No test uses it directly."), **late)

@@ -27,6 +27,7 @@ from gitindex.web.session import Answer, WebPage, WebQuestion, WebSession
 MAX_COMMITS = 500
 SHORT_LINES, MAX_LINES, MAX_LINE = 200, 4_000, 400
 """Lines of a textual difference: an open one, any; and characters of one."""
+_CHANGES = {"body": "changed", "interface": "signature"}
 _SIGNS = {"+": "added", "-": "removed", "@": "hint"}
 
 
@@ -165,7 +166,7 @@ def _shown_difference(found: dict[str, Any]) -> Html:
     cut = element("p", "Some files were over the budget.", class_="warning")
     parts = [
         element("section", element("h3", title), hits(rows, "No difference."))
-        for title, rows in (("Imports", imports), ("Symbols", symbols))
+        for title, rows in (("Definitions", symbols), ("Imports", imports))
     ]
     return element(
         "section",
@@ -195,11 +196,12 @@ def _patch(text: str, cut: bool) -> Html | None:
 def _symbol_row(row: dict[str, Any], found: dict[str, Any]) -> Html:
     name = f"{row['path']}#{row['name']}"
     at = found["base"] if row["change"] == "removed" else found["at"]
-    change = element("span", row["change"], class_=f"change {row['change']}")
+    done = row["change"]
+    change = element("span", _CHANGES.get(done, done), class_=f"change {done}")
     was = (
         element("span", "was ", shorten(row["before"]), class_="hint") if "before" in row else None
     )
-    to = element("a", shorten(name), href=link("symbol", name, at=at))
+    to = html.place(html.named(name, "#"), href=link("symbol", name, at=at))
     return hit(change, kind(row["kind"]), to, was)
 
 
