@@ -282,3 +282,23 @@ def test_the_shown_status_and_marker_have_the_fields_of_real_ones(repo: Repo) ->
         shown = json.loads(block)
         assert shown.keys() == real.keys(), name
         assert shown.get("fingerprint", {}).keys() == real.get("fingerprint", {}).keys()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "action.yml",
+        "docs/ci.md",
+        "docs/pre-commit.md",
+        "editors/vscode/package.json",
+        "templates/ci/gitlab.yml",
+        "templates/mcp/server.json",
+        "templates/plugins/claude-code/.claude-plugin/plugin.json",
+        "templates/plugins/gemini-cli/gemini-extension.json",
+        "templates/pre-commit-config.yaml",
+    ],
+)
+def test_every_file_names_the_version_of_this_package(name: str) -> None:
+    found = re.findall(r'(?:"version": "|@v|rev: v)(\d+\.\d+\.\d+)', (ROOT / name).read_text())
+    assert found
+    assert set(found) == {gitindex.__version__}
