@@ -37,8 +37,8 @@ def agents_md() -> int:
 
 def serve(path: str, http: bool, port: int, text_only: bool, tools: str) -> int:
     """Serve agents until they are gone."""
-    _need("the MCP server", "mcp", "mcp")
     if http:
+        _need("MCP over HTTP", "mcp", "uvicorn")
         from gitindex.mcp.http_server import serve_http
 
         return serve_http(path, port, text_only, tools == "all")
@@ -71,9 +71,6 @@ def install_client(name: str, path: str = ".", dry_run: bool = False) -> int:
 
     if name == "print":
         return _print_snippets()
-    _need(
-        "the MCP server", "mcp", "mcp"
-    )  # first: a client would only see a server that does not start
     client = clients.find_client(name)
     root = "/" if client.file.startswith("~") else find_worktree(path).root
     change = clients.plan_change(client, root)

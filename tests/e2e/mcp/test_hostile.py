@@ -18,9 +18,10 @@ from typing import Any
 
 import pytest
 
+from gitindex.base.vocabulary import BuildKind
 from gitindex.mcp.dispatch import MAX_BYTES, call, content_of, render
 from gitindex.mcp.question_tools import BY_NAME, TOOLS
-from tests.mcp_client import READERS, Agent, Inside, digests, make_quiet, probe_failing
+from tests.mcp_client import READERS, Agent, Inside, digests, job_running, make_quiet, probe_failing
 from tests.support import TIMEOUT, Repo, stop_runners
 
 SLOW_SECONDS = 2.0
@@ -290,6 +291,22 @@ def greet(wire: Wire) -> None:
     }
     assert "result" in wire.ask("hello", "initialize", hello)
     wire.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode())
+
+
+def test_a_cancelled_call_is_answered_once(home: Repo, tmp_path: Path) -> None:
+    wire = Wire(home.path, tmp_path)
+    greet(wire)
+    asked = {"name": "manage_index", "arguments": {"action": "status", "waitSeconds": 60}}
+    message = {"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": asked}
+    with job_running(home, BuildKind.REFRESH):
+        wire.send(json.dumps(message).encode())
+        gone = {"method": "notifications/cancelled", "params": {"requestId": "slow"}}
+        wire.send(json.dumps({"jsonrpc": "2.0"} | gone).encode())
+        assert "result" in wire.ask("p", "ping", {})
+        assert wire.replies["slow"]["error"]["message"] == "cancelled"
+    before = wire.count
+    assert wire.close() == 0
+    assert wire.count == before
 
 
 def any_line(rng: random.Random, number: int) -> bytes:

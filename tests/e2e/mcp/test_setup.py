@@ -156,27 +156,33 @@ def test_install_prints_all_snippets_and_knows_its_clients(repo: Repo) -> None:
     assert (done.returncode, "claude" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("args", [["mcp"], ["mcp", "install", "--client", "claude"]], ids=len)
-def test_without_the_extra_one_sentence(repo: Repo, args: list[str]) -> None:
-    """Whoever sets a client up hears it too: the client would only see a server that does not start."""
+def test_it_needs_no_library_but_over_http(repo: Repo) -> None:
     code = (
-        f"import sys; sys.modules['mcp'] = None; sys.argv = ['gitindex', *{args}]\n"
+        "import sys; gone = ('mcp', 'mcp_types', 'anyio', 'pydantic', 'starlette', 'uvicorn')\n"
+        "sys.modules.update(dict.fromkeys(gone)); sys.argv = ['gitindex', 'mcp', *sys.argv[1:]]\n"
         "from gitindex.__main__ import main; sys.exit(main())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=repo.path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+
+    def served(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code, *args],
+            cwd=repo.path,
+            input='{"jsonrpc":"2.0","id":1,"method":"ping"}\nno JSON\n',
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    done = served()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    done = served("--http")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "gitindex: the MCP server needs the extra `mcp`",
+        "gitindex: MCP over HTTP needs the extra `mcp`",
         f"  hint: {install_hint('mcp')}",
     ]
-    assert not (repo.path / ".mcp.json").exists(), "what cannot work is not set up"
 
 
 def test_agents_md_names_real_tools_and_is_in_the_docs(repo: Repo) -> None:
