@@ -40,7 +40,12 @@ _MAKES_NAMES = {
     ),
     "ecma": re.compile(rb"\bexports\s*\[|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
 }
-"""Code that gives a module names which are not in its text."""
+"""Code that gives a module names which are not in its text, or reaches any of them."""
+_LOOKS_UP = re.compile(
+    rb"\b(?:globals|vars|locals)\s*\(\s*\)\s*(?:\[[^\]\n]*\](?!\s*(?:[-+*/|&]?=[^=]|[\],:\"']))|\.get\b)"
+    rb"|\bin\s+sys\.modules\b|\bsys\.modules\[[\"']__main__[\"']\]"
+)
+"""Code that only reaches such a name: it gives none."""
 _MAKES_MEMBERS = {
     "python": re.compile(rb"\bsetattr\s*\(|\b__dict__\b|\btype\s*\([^()]*,"),
     "ecma": re.compile(rb"\]\s*=[^=>]|\bdefineProper|\bObject\.assign\b|\bProxy\b"),
@@ -153,7 +158,9 @@ class Judge:
         return False
 
     def _is_open(self, source: FileNames, name: str) -> bool:
-        if source.origin.status != FactsStatus.PARSED or makes_names(self._project, source):
+        if source.origin.status != FactsStatus.PARSED:
+            return True
+        if _computes(self._project, source, _MAKES_NAMES, _LOOKS_UP):
             return True
         if self.serves(source, name):
             return True
@@ -313,14 +320,20 @@ def makes_names(project: Project, source: FileNames) -> bool:
     return _computes(project, source, _MAKES_NAMES)
 
 
-def _computes(project: Project, source: FileNames, makes: dict[str, re.Pattern[bytes]]) -> bool:
+def _computes(
+    project: Project,
+    source: FileNames,
+    makes: dict[str, re.Pattern[bytes]],
+    harmless: re.Pattern[bytes] | None = None,
+) -> bool:
     flags = source.origin.flags
     if "eval_exec" in flags:
         return True
     if _COMPUTED not in flags:
         return False
-    pattern = makes.get(source.origin.family)
-    return pattern is None or pattern.search(project.text(source.path)) is not None
+    pattern, text = makes.get(source.origin.family), project.text(source.path)
+    text = harmless.sub(b"", text) if harmless else text
+    return pattern is None or pattern.search(text) is not None
 
 
 def imports_at(source: FileNames, place: Occurrence) -> list[tuple[Import, str]]:
