@@ -65,12 +65,13 @@ def _plant(root: Path, cases: int) -> list[tuple[str, str, str]]:
             name = match[1]
             calls = re.findall(rf"(?<!def )(?<![\w.]){name}\((?!\*)", whole)
             if len(re.findall(rf"\b(?:def|class) {name}\b", whole)) == 1 and calls:
-                found.append((path, name))
+                found.append((path, name, not re.search(r"[=*]", match[2])))
     rng.shuffle(found)
     planted = []
     for number in range(cases):
-        path, name = found[number % len(found)]
-        kind = "renamed" if (number // len(found) + number) % 2 == 0 else "a parameter"
+        path, name, takes_exactly = found[number % len(found)]
+        odd = (number // len(found) + number) % 2
+        kind = "a parameter" if odd and takes_exactly else "renamed"  # else calls may still fit
         old = files[path]
         if kind == "renamed":
             new = re.sub(rf"^def {name}\(", f"def {name}_moved(", old, flags=re.MULTILINE)
