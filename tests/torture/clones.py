@@ -161,8 +161,12 @@ def _settings(_clone: Clone, repo: Repo, rng: random.Random) -> None:
         [
             *(("core.autocrlf", "true"), ("core.autocrlf", "input"), ("core.autocrlf", "false")),
             *(("core.fileMode", "false"), ("core.ignoreCase", "true"), ("core.symlinks", "false")),
-            *(("index.version", "4"), ("core.splitIndex", "true"), ("core.fsmonitor", "true")),
-            *(("core.untrackedCache", "true"), ("feature.manyFiles", "true")),
+            *(("index.version", "4"), ("index.skipHash", "true"), ("core.splitIndex", "true")),
+            *(
+                ("core.fsmonitor", "true"),
+                ("core.untrackedCache", "true"),
+                ("feature.manyFiles", "true"),
+            ),
             *(("core.checkStat", "minimal"), ("filter.swap.clean", "tr ab ba")),
             *(
                 ("filter.swap.smudge", "tr ab ba"),
@@ -187,7 +191,12 @@ def _attributes(_clone: Clone, repo: Repo, rng: random.Random) -> None:
 def _sparse(clone: Clone, repo: Repo, rng: random.Random) -> None:
     if path := clone.file():
         part = str(path.parent.relative_to(repo.path))
-        how = rng.choice([("set", part), ("set", "--no-cone", "/*", f"!/{part}/"), ("disable",)])
+        how = rng.choice(
+            [
+                *(("set", part), ("set", "--cone", "--sparse-index", part), ("disable",)),
+                ("set", "--no-cone", "/*", f"!/{part}/"),
+            ]
+        )
         repo.try_git("sparse-checkout", *how)
 
 

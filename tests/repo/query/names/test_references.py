@@ -771,6 +771,21 @@ def test_what_a_submodule_may_use_is_not_absent(repo: Repo) -> None:
     assert answer["leftOut"] == {"submodules": ["lib"]}
 
 
+def test_a_repository_inside_that_is_no_submodule_is_no_part_of_this_one(repo: Repo) -> None:
+    repo.index_files({"a.py": "def alone():\n    pass\n"})
+    inner = Repo(repo.path / "inner")
+    inner.init()
+    inner.write("use.py", "from a import alone\n")
+    inner.commit()
+    assert repo.git("status", "--porcelain").split() == ["??", "inner/"]
+    answer = ask(repo, "alone")
+    assert (answer["complete"], answer["absent"]) == (True, True)
+    repo.git("add", "inner")
+    answer = ask(repo, "alone")
+    assert not answer["absent"]
+    assert answer["leftOut"] == {"submodules": ["inner"]}
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
