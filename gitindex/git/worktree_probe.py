@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """How often a probe restarts because HEAD or git's index changed while git was running."""
 
-_SUBMODULE = frozenset({b"160000", b"000000"})
+_GITLINK = b"160000"
+_SUBMODULE = frozenset({_GITLINK, b"000000"})
 """Modes of a path that is a submodule or missing: at HEAD, in git's index, on disk."""
 _HEAD = ("rev-parse", "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD")
 _BRANCH = "refs/heads/"
@@ -36,11 +37,17 @@ class HeadState(NamedTuple):
     dirty: tuple[bytes, ...] = ()  # tracked paths that differ from HEAD
     untracked: tuple[bytes, ...] = ()  # new and not ignored
     converted: tuple[bytes, ...] = ()  # unchanged for git, but other bytes than the blob's
+    submodules: tuple[bytes, ...] = ()  # in git's index, not in HEAD
     tree: str = ""
     branch: str | None = None  # None: detached
     scope: EditScope = EditScope.ALL  # which edits were searched for
     unchecked: int = 0  # tracked files that may differ and were not compared
     age_ms: int = 0  # since the work tree was compared; 0: for this question
+
+    @property
+    def differs(self) -> bool:
+        """Return whether anything on disk, or any submodule, is not as HEAD says."""
+        return bool(self.dirty or self.untracked or self.converted or self.submodules)
 
     @property
     def edits(self) -> int | None:
@@ -133,6 +140,7 @@ class WorktreeProbe:
         state = state._replace(
             dirty=tuple(dirty),
             untracked=status.untracked,
+            submodules=status.submodules,
             converted=tuple(path for path in hidden.converted if path not in dirty),
             unchecked=hidden.not_compared,
         )
@@ -193,6 +201,7 @@ def _parse_status(output: bytes) -> HeadState:
     branch: str | None = None
     dirty: list[bytes] = []
     new: list[bytes] = []
+    submodules: list[bytes] = []
     for record in output.split(b"\0"):
         if record.startswith(b"# branch.oid "):
             name = record.removeprefix(b"# branch.oid ").decode()
@@ -206,11 +215,17 @@ def _parse_status(output: bytes) -> HeadState:
             fields = record.split(b" ", 8)
             if not _SUBMODULE.issuperset(fields[3:6]):
                 dirty.append(fields[8])
+            submodules += _new_submodule(fields)
         elif record.startswith(b"u "):
             dirty.append(record.split(b" ", 10)[-1])
         elif record.startswith(b"? "):
             new.append(record[2:])
-    return HeadState(commit, tuple(dirty), tuple(new), branch=branch)
+    return HeadState(commit, tuple(dirty), tuple(new), submodules=tuple(submodules), branch=branch)
+
+
+def _new_submodule(fields: list[bytes]) -> list[bytes]:
+    head, index, disk, path = *fields[3:6], fields[8]
+    return [path] if head != _GITLINK == index and disk in _SUBMODULE else []
 
 
 def _branch(name: str) -> str | None:

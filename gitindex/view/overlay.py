@@ -95,9 +95,8 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     """Return the overlay of the files on disk, and of a HEAD that is not indexed yet."""
     seen, row = served.seen, served.published
     committed = _changes(served, row.tree, seen.head_tree)
-    on_disk = bool(seen.head.dirty or seen.head.untracked or seen.head.converted)
     absent = [file.path for file in mapping.without_blob(served.database, row.worktree_id)]
-    if not (on_disk or committed or absent):
+    if not (seen.head.differs or committed or absent):
         return Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
     rules = _policy(served, committed)
     paths = choose_overlaid(served.worktree.root, seen.head)
@@ -107,10 +106,15 @@ def overlay_worktree(served: Snapshot) -> Overlay:
     on_disk_only = {*files, *left_out}  # HEAD's bytes are out of date for these
     rest = {path: committed[path] for path in sorted(committed.keys() - on_disk_only)}
     files |= _from_tree(served, rest, rules)
+    files |= {path: _submodule(path) for path in seen.head.submodules}
     hidden = {path: files.get(path) for path in (*files, *left_out)}
     digest = overlay_digest(hidden) if hidden else None
     base = Overlay(row.tree or "", row.head_commit, WORKTREE, files, tuple(left_out), digest)
     return base._replace(as_blobs=paths.as_blobs)
+
+
+def _submodule(path: bytes) -> OverlaidFile:
+    return _overlaid(PlannedBlob(Entry(path, 0o160000, ""), SkipReason.SUBMODULE))
 
 
 def _absent_from_git(
