@@ -22,7 +22,7 @@ def install_hint(extra: str) -> str:
     that came from a checkout or an address instead of a registry; uvx makes another copy.
     """
     package, prefix = f"'gitindex[{extra}]'", sys.prefix.replace(os.sep, "/")
-    if "/pipx/venvs/" in prefix:
+    if os.path.exists(f"{prefix}/pipx_metadata.json"):  # wherever PIPX_HOME is
         return f"pipx inject {os.path.basename(prefix)} {package}"
     if "/uv/archive-" in prefix:  # uvx: the environment is a cache entry
         return f"uvx --from 'gitindex[{extra}]{_origin()}' gitindex …"

@@ -15,7 +15,7 @@ from gitindex.base import extras
     ("prefix", "pip", "active", "hint"),
     [
         (
-            "/home/a/.local/share/pipx/venvs/gitindex",
+            "/opt/pipx/gitindex",
             True,
             False,
             "pipx inject gitindex 'gitindex[web]'",
@@ -39,6 +39,8 @@ from gitindex.base import extras
 def test_the_command_is_of_this_environment(
     prefix: str, pip: bool, active: bool, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    noted = f"{prefix}/pipx_metadata.json" if "pipx" in prefix else ""
+    monkeypatch.setattr("os.path.exists", noted.__eq__)
     monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(sys, "executable", "/p/bin/python")
     monkeypatch.setattr(extras, "find_spec", lambda _: object() if pip else None)
