@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gitindex.web
-from bench.harness import Row, percentile, table
+from bench.harness import BARE_PYTHON, Row, percentile, run, table
 from bench.scratch import Bench
 from tests.browser import WebServer
 
@@ -33,6 +33,8 @@ WORDS = (
     "def save",
 )
 LOADS = 7
+INTERPRETER_MS = 11.5
+"""The start of Python on the machine that the goals are about."""
 PAGES = 500
 _WATCH = """
 window.keys = [];
@@ -84,19 +86,28 @@ def measure_page(path: Path) -> list[Row]:
         few = _rss(server.process.pid)
         _visit(server, path)
         memory = _rss(server.process.pid)
+    starts = sorted(run(BARE_PYTHON, path).cpu * 1000 for _ in range(9))
+    slower = starts[4] / INTERPRETER_MS
     return [
         Row("page: key → paint, p50", percentile(keys, 0.5), "ms"),
-        Row("page: key → paint, p95", percentile(keys, 0.95), "ms", most=60),
-        Row("page: key → paint, p95, static answers", percentile(plain_keys, 0.95), "ms"),
         Row(
-            "page: key → paint, p95 : static",
-            percentile(keys, 0.95) / percentile(plain_keys, 0.95),
-            "×",
+            "page: key → paint, p95",
+            percentile(keys, 0.95),
+            "ms",
+            percentile(plain_keys, 0.95),
+            "the same bytes, not asked for",
+            most=round(60 * slower),
         ),
         Row("page: server CPU per key", by_key[0], "ms"),
         Row("page: browser CPU per key", by_key[1], "ms"),
-        Row("page: first paint, p50", percentile(paints, 0.5), "ms", most=300),
-        Row("page: first paint : static", percentile(paints, 0.5) / percentile(plain, 0.5), "×"),
+        Row(
+            "page: first paint, p50",
+            percentile(paints, 0.5),
+            "ms",
+            percentile(plain, 0.5),
+            "the same bytes, not asked for",
+            most=round(150 * slower),
+        ),
         Row("page: server CPU per load", by_load[0], "ms"),
         Row("page: browser CPU per load", by_load[1], "ms"),
         Row(f"page: {nodes} nodes drawn", drawn, "ms", most=500),
