@@ -35,6 +35,7 @@ MAX_WITNESSES = 50
 """Incompatible changes whose callers are listed: each costs one search of its uses."""
 MAX_CALLERS = 5
 """Callers that are shown of one change: a report names some, and how many there are."""
+_ESM = re.compile(rb"(?m)^\s*(?:export|import)\b")
 _PLAIN_NAME = re.compile(r"[a-z]+")
 """A name that may also be a word of a sentence."""
 
@@ -135,16 +136,12 @@ def _text(finder: Finder, raw: bytes) -> str:
 
 def _module(path: str, language: str) -> str:
     """Return what an import names: the same for `a.py` and `a/__init__.py`, for all files of a package."""
-    stem = re.sub(r"(\.d)?\.\w+$", "", path)
     if language in ("go", "java", "kotlin"):
         return path.rpartition("/")[0]
-    if language == "python":
-        return stem.removesuffix("/__init__")
-    if language == "rust":
-        return stem.removesuffix("/mod")
-    if language in ("javascript", "typescript", "tsx"):
-        return stem.removesuffix("/index")
-    return path
+    ends = {"python": "/__init__", "rust": "/mod"} | dict.fromkeys(ECMA, "/index")
+    return (
+        re.sub(r"(\.d)?\.\w+$", "", path).removesuffix(ends[language]) if language in ends else path
+    )
 
 
 class _ModulePair:
@@ -165,13 +162,20 @@ class _ModulePair:
                 continue  # one side was not fully parsed: not comparable
             had = _surface(self._before, old)
             self._was |= had
-            self._now |= _surface(self._after, new)
+            self._now |= {} if self._is_script_now(path) else _surface(self._after, new)
             if not had:
                 self._new_files.add(path)
         self._bound: dict[str, tuple[Definition, Definition]] = {}
         for name in sorted(self._was.keys() & self._now.keys()):
             if EXPORT in (self._was[name].kind, self._now[name].kind):
                 self._bind(name)
+
+    def _is_script_now(self, path: str) -> bool:
+        """Return whether a module of ECMAScript became a script: nothing can be imported from it."""
+        if self._languages[path] not in ECMA:
+            return False
+        old, new = (finder.project.text(path) for finder in (self._before, self._after))
+        return bool(_ESM.search(old) and not _ESM.search(new) and b"exports" not in new)
 
     def _bind(self, name: str) -> None:
         """Look at what a passed-on name stands for, if a private file defines or defined it."""
@@ -504,10 +508,12 @@ def _caller(before: Finder, site: Site) -> Caller:
 
 def _generated(before: Project, one: SurfaceChange) -> str:
     """Return at most five lines that use the name as it was."""
-    holder, _, member = one.definition.qualified.rpartition(".")
-    holder = "" if holder in ("exports", "module.exports") else holder
+    path, qualified = one.module or one.definition.path, one.definition.qualified
+    if one.language in ECMA and not _ESM.search(before.text(path)):
+        return f"require('./{_ecma_name(path)}').{qualified.removeprefix('module.').removeprefix('exports.')}"
+    holder, _, member = qualified.rpartition(".")
     top = (holder or one.definition.name).partition(".")[0]
-    lines = [_import(before, one.module or one.definition.path, one.language, top)]
+    lines = [_import(before, path, one.language, top)]
     if one.call:
         lines.append(f"{holder}().{member}{one.call}" if holder else f"{member}{one.call}")
     elif holder and (one.kind is not SurfaceKind.CHANGED or one.language != "python"):
@@ -517,11 +523,11 @@ def _generated(before: Project, one: SurfaceChange) -> str:
 
 def _import(project: Project, path: str, language: str, name: str) -> str:
     """Return the import of a name of a file, as another file of the tree would write it."""
-    stem = re.sub(r"(\.d)?\.\w+$", "", path)
+    stem = re.sub(r"\.\w+$", "", path)
     if language == "python":
         return f"from {_module_name(project, stem)} import {name}"
     if language in ECMA:
-        return f"import {{ {name} }} from './{stem.removesuffix('/index')}'"
+        return f"import {{ {name} }} from './{_ecma_name(path)}'"
     if language == "rust":
         inside = re.sub(r"^.*\bsrc/", "", stem).removesuffix("/mod")
         parts = [part for part in inside.split("/") if part not in ("lib", "main")]
@@ -529,6 +535,11 @@ def _import(project: Project, path: str, language: str, name: str) -> str:
     if language == "go":
         return f"{path.rpartition('/')[0].rpartition('/')[2] or 'main'}.{name}"
     return name
+
+
+def _ecma_name(path: str) -> str:
+    """Return a path as an import of ECMAScript names it."""
+    return re.sub(r"(\.d)?\.\w+$", "", path).removesuffix("/index")
 
 
 def _module_name(project: Project, stem: str) -> str:

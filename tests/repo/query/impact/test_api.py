@@ -162,6 +162,23 @@ def test_before_a_push_it_checks_and_before_a_commit_it_reports(released: Repo) 
     assert released.gitindex("gate", "api", "--since", "v1.0.0").returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "line", "witness"),
+    [
+        ("lib/main.js", "exports.Router = Router\n", "require('./lib/main').Router"),
+        ("lib/main.js", "exports.size = 1\n", "require('./lib/main').size"),
+        ("web/util.ts", "export ", "import { pad } from './web/util'"),
+        ("m/__init__.py", "from .core import Shape as Shape\n", "from m import Shape"),
+    ],
+)
+def test_a_witness_is_written_as_its_module_is(
+    released: Repo, path: str, line: str, witness: str
+) -> None:
+    edit(released, path, line, "")
+    [row] = released.answer("api", "HEAD")["api"]
+    assert row["witness"] == witness
+
+
 def test_sarif(released: Repo) -> None:
     edit(released, "m/core.py", "def build", "def make")
     released.git("add", "-A")
