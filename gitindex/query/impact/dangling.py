@@ -47,6 +47,7 @@ MAX_HEADER = 60
 """Lines in which a signature ends."""
 _PASSING = STRICT | {"rust"}
 """Languages whose modules pass on what they import."""
+ESM = re.compile(rb"(?m)^\s*(?:export|import)\b")
 _WHOLE = re.compile(rb"(?:module\.exports\s*=\s*[^{\s]|export\s*\*)[^\n]*")
 """An export of all that another module has."""
 _PLAIN = re.compile(
@@ -54,6 +55,7 @@ _PLAIN = re.compile(
     r"|(?:async)?contextmanager)(?:\(.*)?$"
 )
 """Decorators that leave the parameters as they are."""
+_ECMA_FILES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _EXPORTS = f"SELECT l.path, e.name FROM {LISTED} JOIN {{exports}} e ON e.blob_id=l.blob_id"
 
 
@@ -110,6 +112,14 @@ def exports_of(project: Project, path: str) -> frozenset[str]:
     """Return the names that a file lists as exports: `__all__`, `X as X`, `exports.x`, `export {x}`."""
     project.source(path)  # extracts the facts of an edited file
     return frozenset(name for _, name in rows_of(project.view, _EXPORTS, [os.fsencode(path)]))
+
+
+def exports_nothing(change: TreeChange, path: str) -> bool:
+    """Return whether a module of ECMAScript lost its last export: its names read like those of a script."""
+    old, new = (finder.project.text(path) for finder in (change.before, change.after))
+    return path.endswith(_ECMA_FILES) and bool(
+        ESM.search(old) and not ESM.search(new) and b"exports" not in new
+    )
 
 
 def provided(source: FileNames | None) -> set[str]:
@@ -297,8 +307,25 @@ class _DanglingSearch:
             return set()
         lost = provided(old) - provided(new)
         if old.language in ECMA:
-            lost |= exports_of(self._before, path) - exports_of(self._after, path)
+            lost |= exports_of(self._before, path) - self._exported(path)
+        if "default" in lost:
+            self._lost_default(path)
         return lost - {"default", "*"}
+
+    def _exported(self, path: str) -> frozenset[str]:
+        """Return the names that a file of the new tree lists as exports."""
+        nothing = exports_nothing(self._change, path)
+        return frozenset() if nothing else exports_of(self._after, path)
+
+    def _lost_default(self, module: str) -> None:
+        """Print the imports of a default that a module lost: a loader may offer the module instead."""
+        paths = [p for p in self._after.importing(module) if p in (self._within or (p,))]
+        for source in filter(None, map(self._after.source, paths)):
+            items = [i for i in source.imports if any(there == "default" for there, _ in i.names)]
+            for item in items:
+                if module in self._after.resolve(source, item):
+                    at = (source.path, item.line, 0)
+                    self._possible.add(Dangling(*at, "default", module, Tier.NAME))
 
     def _lost_name(self, module: str, name: str) -> None:
         """Find uses of a name that a module lost."""
@@ -337,7 +364,7 @@ class _DanglingSearch:
     def _exports(self, module: str, name: str) -> bool:
         """Return whether a module may export a name: it lists it, or hands on what it newly loads whole."""
         whole = [set(_WHOLE.findall(p.text(module))) for p in (self._before, self._after)]
-        return name in exports_of(self._after, module) or not whole[1] <= whole[0]
+        return name in self._exported(module) or not whole[1] <= whole[0]
 
     def _takes(self, source: FileNames, name: str, module: str) -> bool:
         """Return whether a file imports a name from a module."""

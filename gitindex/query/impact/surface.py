@@ -12,7 +12,7 @@ from gitindex.base.path_kind import file_kinds, is_news, is_test
 from gitindex.languages.facts import Import, Use
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES, TYPES
 from gitindex.query.impact.change import TreeChange
-from gitindex.query.impact.dangling import SURE, exports_of, full_signature
+from gitindex.query.impact.dangling import ESM, SURE, exports_nothing, exports_of, full_signature
 from gitindex.query.impact.signatures import Incompatibility, incompatibility, python_header
 from gitindex.query.impact.standing import Judge
 from gitindex.query.names.finder import Finder
@@ -35,7 +35,6 @@ MAX_WITNESSES = 50
 """Incompatible changes whose callers are listed: each costs one search of its uses."""
 MAX_CALLERS = 5
 """Callers that are shown of one change: a report names some, and how many there are."""
-_ESM = re.compile(rb"(?m)^\s*(?:export|import)\b")
 _PLAIN_NAME = re.compile(r"[a-z]+")
 """A name that may also be a word of a sentence."""
 
@@ -162,20 +161,13 @@ class _ModulePair:
                 continue  # one side was not fully parsed: not comparable
             had = _surface(self._before, old)
             self._was |= had
-            self._now |= {} if self._is_script_now(path) else _surface(self._after, new)
+            self._now |= {} if exports_nothing(change, path) else _surface(self._after, new)
             if not had:
                 self._new_files.add(path)
         self._bound: dict[str, tuple[Definition, Definition]] = {}
         for name in sorted(self._was.keys() & self._now.keys()):
             if EXPORT in (self._was[name].kind, self._now[name].kind):
                 self._bind(name)
-
-    def _is_script_now(self, path: str) -> bool:
-        """Return whether a module of ECMAScript became a script: nothing can be imported from it."""
-        if self._languages[path] not in ECMA:
-            return False
-        old, new = (finder.project.text(path) for finder in (self._before, self._after))
-        return bool(_ESM.search(old) and not _ESM.search(new) and b"exports" not in new)
 
     def _bind(self, name: str) -> None:
         """Look at what a passed-on name stands for, if a private file defines or defined it."""
@@ -509,7 +501,7 @@ def _caller(before: Finder, site: Site) -> Caller:
 def _generated(before: Project, one: SurfaceChange) -> str:
     """Return at most five lines that use the name as it was."""
     path, qualified = one.module or one.definition.path, one.definition.qualified
-    if one.language in ECMA and not _ESM.search(before.text(path)):
+    if one.language in ECMA and not ESM.search(before.text(path)):
         return f"require('./{_ecma_name(path)}').{qualified.removeprefix('module.').removeprefix('exports.')}"
     holder, _, member = qualified.rpartition(".")
     top = (holder or one.definition.name).partition(".")[0]

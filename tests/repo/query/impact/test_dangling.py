@@ -302,6 +302,22 @@ def test_a_decorator_may_change_the_parameters(project: Repo, decorator: str, se
     assert len(answer["misfits"]) == seen
 
 
+@pytest.mark.parametrize("more", ["", "export const other = 1\n"])
+@pytest.mark.parametrize("default", [False, True])
+def test_an_export_that_loses_its_keyword(repo: Repo, more: str, default: bool) -> None:
+    """Also the last one of its file, which then reads like a script; a default is printed."""
+    word, taken = ("export default ", "pad") if default else ("export ", "{ pad }")
+    repo.write("util.ts", f"{more}{word}function pad(s: string) {{ return s }}\n")
+    repo.write("app.ts", f"import {taken} from './util'\nexport const x = pad('a')\n")
+    repo.commit()
+    repo.index()
+    stage(repo, "util.ts", word + "function", "function")
+    answer = repo.answer("impact", "--staged", "--dangling")
+    lines = [one["line"] for one in answer["dangling"]]
+    assert lines == ([] if default else [1, 2])
+    assert [one["name"] for one in answer["possible"]] == (["default"] if default else [])
+
+
 def test_a_java_class_whose_file_lost_all_of_them_is_printed(repo: Repo) -> None:
     """Nothing of the tree declares it any more: its import reads like one of a library."""
     repo.write("a/Shape.java", "package a;\n\npublic class Shape {}\n")
