@@ -110,7 +110,7 @@ def _check(param: Param, value: object) -> None:
     elif isinstance(value, list | dict):
         items = [*value, *value.values()] if isinstance(value, dict) else value
         if len(value) > MAX_ITEMS or not all(isinstance(item, str) for item in items):
-            raise _wrong(f"`{param.name}` takes at most {MAX_ITEMS} strings")
+            raise _wrong(f"`{param.name}` takes strings, at most {MAX_ITEMS}")
         for item in items:
             _check_text(param, item)
     elif param.kind == "integer" and not _fits(param, value):

@@ -181,45 +181,45 @@ def _row(row: dict[str, Any], defaults: dict[str, str]) -> dict[str, Any]:
     return {n: _rows(value, defaults) for n, value in row.items() if n not in same}
 
 
-_CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("-F looks", "grep_codebase", {"literal": True}),
-    ("`gitindex index --force", "manage_index", {"action": "reindex"}),
-    ("`gitindex index", "manage_index", {"action": "create"}),
-    ("`gitindex wait", "manage_index", {"action": "sync"}),
-    ("`gitindex outline", "file_outline", {}),
-    ("`gitindex symbols", "find_symbols", {}),
-    ("`gitindex state", "check_mutation_gate", {}),
-    ("`git ls-files", "search_codebase", {}),
-    ("list_codebases", "list_codebases", {}),
-    ("`gitindex ", "manage_index", {"action": "status"}),
+_CALLS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    ("-F looks", "grep_codebase", {"literal": True}, "pattern"),
+    ("`gitindex index --force", "manage_index", {"action": "reindex"}, ""),
+    ("`gitindex index", "manage_index", {"action": "create"}, ""),
+    ("`gitindex wait", "manage_index", {"action": "sync"}, ""),
+    ("`gitindex outline", "file_outline", {}, "file"),
+    ("`gitindex symbols --path", "repo_map", {}, "focus=file"),
+    ("`gitindex symbols", "find_symbols", {}, "name=symbol"),
+    ("`gitindex state", "check_mutation_gate", {}, "file"),
+    ("`git ls-files", "search_codebase", {}, ""),
+    ("list_codebases", "list_codebases", {}, ""),
+    ("`gitindex ", "manage_index", {"action": "status"}, ""),
 )
-"""Text in a hint and the equivalent tool call; the first match counts."""
-
-_KEPT: dict[str, tuple[str, ...]] = {
-    "grep_codebase": ("path", "pattern"),
-    "search_codebase": ("path", "file"),
-    "find_symbols": ("path", "symbol"),
-    "file_outline": ("path", "file"),
-    "check_mutation_gate": ("path", "file"),
-    "list_codebases": (),
-}
-"""Arguments of the refused call that the remedy takes over; `path` for the others."""
+"""Text in a hint and the equivalent tool call, with what it takes from the refused one; the first counts."""
 
 
 def with_tool_calls(envelope: dict[str, Any], values: object) -> dict[str, Any]:
     """Replace a shell command in `hints.remedy` by the equivalent tool call."""
     hints = envelope.get("hints", {})
     remedy = hints.get("remedy", "")
-    for words, tool, args in _CALLS:
+    for words, tool, args, kept in _CALLS:
         if words in remedy:
             given = values if isinstance(values, dict) else {}
-            kept = _KEPT.get(tool, ("path",))
-            known = {n: given[n] for n in kept if isinstance(given.get(n), str) and given[n]}
-            if tool == "search_codebase":
-                known["query"] = os.path.basename(known.pop("file", "")) or "."
-            if "symbol" in known:
-                known["name"] = re.split(r"[#.:]+", known.pop("symbol"))[-1]
-            others = {name: hint for name, hint in hints.items() if name != "remedy"}
-            call = {"tool": tool, "args": args | known}
-            return envelope | {"hints": others | {"remedy": call}}
+            known = {name: one for name, one in given.items() if one and type(one) is str}
+            taken = _taken(tool, kept, known, envelope["message"].rpartition(": ")[2])
+            return envelope | {"hints": hints | {"remedy": {"tool": tool, "args": args | taken}}}
     return envelope
+
+
+def _taken(tool: str, kept: str, known: dict[str, str], lost: str) -> dict[str, str]:
+    """Return the arguments of a refused call that its remedy takes over; `lost` is what is not there."""
+    path = {"path": known["path"]} if "path" in known else {}
+    if tool == "list_codebases":
+        return {}
+    if tool == "search_codebase":
+        query = {"query": os.path.basename(lost) or "."}
+        return query if path.get("path", "").endswith(lost) else path | query
+    name, _, source = kept.partition("=")
+    value = known.get(source or name)
+    if not value:
+        return path
+    return path | {name: re.split(r"[#.:]+", value)[-1] if name == "name" else value}

@@ -17,7 +17,7 @@ from gitindex.mcp.arguments import as_argument
 from gitindex.mcp.dispatch import Answer, Arguments, McpTool
 from gitindex.mcp.manage_tools import QUESTIONS as MANAGING
 from gitindex.mcp.server_state import ServerState
-from gitindex.questions.here import Here, Memories
+from gitindex.questions.here import Here, Memories, in_tree
 from gitindex.questions.linked import ask_with
 from gitindex.questions.table import Param, Question, all_questions, parameter
 from gitindex.view.snapshot import GateClosed
@@ -94,13 +94,14 @@ class ServerHere(Here):
         return normalize_rel_path(file)
 
     def below(self, view: TreeView) -> tuple[str, ...]:
-        """Return the folder that `path` names; none for the root, or if it is not in the tree."""
+        """Return the folder that `path` names; none for the root, or where it only names the codebase."""
         folder = self._folder[len(self.worktree.root) + 1 :]
-        if not folder:
-            return ()
-        raw = os.fsencode(folder)
-        sql = "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1"
-        return (folder,) if view.rows(sql, raw, raw + b"/", raw + b"0") else ()
+        try:
+            return (in_tree(view, folder),) if folder else ()
+        except GitIndexError:
+            if not os.path.isdir(self._folder):
+                raise
+            return ()  # an empty one, perhaps the client's
 
 
 @contextmanager

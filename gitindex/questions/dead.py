@@ -17,9 +17,11 @@ def ask(here: Here, params: Params) -> Answer:
     """Return the definitions that are proven to be unused, and the patch that removes them."""
     from gitindex.query.dead import DeadQuery, RemovalPatch, find_dead
     from gitindex.query.names.finder import Finder
+    from gitindex.questions.here import in_tree
 
-    query = DeadQuery(here.folder(params["below"]), params["public"], params["sure"])
     with here.tree() as view, here.doing("following names"):
+        below = in_tree(view, here.folder(params["below"]))
+        query = DeadQuery(below, params["public"], params["sure"])
         finder = Finder(view)
         findings = find_dead(view, query, finder)
         shown = findings.found[: params["limit"]]

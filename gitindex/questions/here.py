@@ -128,6 +128,17 @@ class Here:
             return {**scan(closed.envelope["message"]), "gate": closed.envelope}  # type: ignore[return-value]
 
 
+def in_tree(view: TreeView, path: str) -> str:
+    """Return the path of a file or folder; refuses one that the tree has not."""
+    from gitindex.query.symbols import missing_file
+
+    raw = os.fsencode(path)
+    sql = "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1"
+    if path and not view.rows(sql, raw, raw + b"/", raw + b"0"):
+        raise missing_file(view, raw)
+    return path
+
+
 def given_text(name: str, most: int) -> str:
     """Return the text of a file that a command line names; what standard input gave is a text already."""
     if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME:

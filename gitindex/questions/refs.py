@@ -17,7 +17,7 @@ def ask(here: Here, params: Params) -> ReferencesAnswer:
     """Return every occurrence of the name, each in one class."""
     from gitindex.query.references import ReferenceQuery, find_references
     from gitindex.query.symbols import suggestions
-    from gitindex.questions.here import add_lines
+    from gitindex.questions.here import add_lines, in_tree
 
     query = ReferenceQuery(
         here.placed(params["symbol"]),
@@ -28,6 +28,7 @@ def ask(here: Here, params: Params) -> ReferencesAnswer:
         params["everything"],
     )
     with here.tree() as view, here.doing("following names"):
+        in_tree(view, query.path)
         answer = find_references(view, query, here.memories.binding)
         if not (answer["definitions"] or answer["references"] or answer["possible"]):
             answer["near"] = suggestions(view, params["symbol"])

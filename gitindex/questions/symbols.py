@@ -22,6 +22,7 @@ def ask(here: Here, params: Params) -> SymbolsAnswer:
         list_symbols,
         suggestions,
     )
+    from gitindex.questions.here import in_tree
 
     if params["file"]:
         return file_symbols(params["file"])
@@ -39,7 +40,7 @@ def ask(here: Here, params: Params) -> SymbolsAnswer:
         with here.tree() as view:
             if params["everything"]:
                 return all_symbols(view)
-            below = query.path or "".join(here.below(view))
+            below = in_tree(view, query.path) or "".join(here.below(view))
             answer = list_symbols(view, query._replace(path=below), here.memories.names)
             if here.agent and not answer["symbols"]:
                 answer["suggestions"] = suggestions(view, query.name)

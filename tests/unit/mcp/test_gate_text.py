@@ -52,7 +52,8 @@ def test_a_remedy_takes_over_what_was_asked() -> None:
         "is it tracked? see `git ls-files`": ("search_codebase", {"query": "nope.py"}),
         "see `gitindex symbols`": ("find_symbols", {"name": "helper"}),
     }.items():
-        told = with_tool_calls({"hints": {"remedy": hint}}, asked)["hints"]["remedy"]
+        refused = {"message": "not in the tree: lib/nope.py", "hints": {"remedy": hint}}
+        told = with_tool_calls(refused, asked)["hints"]["remedy"]
         assert (told["tool"], told["args"]) == (remedy[0], {**remedy[1], "path": "/r"})
     told = with_tool_calls({"hints": {"remedy": "see list_codebases"}}, asked)["hints"]["remedy"]
     assert told == {"tool": "list_codebases", "args": {}}
