@@ -205,7 +205,7 @@ def with_tool_calls(envelope: dict[str, Any], values: object) -> dict[str, Any]:
         if words in remedy:
             given = values if isinstance(values, dict) else {}
             known = {name: one for name, one in given.items() if one and type(one) is str}
-            taken = _taken(tool, kept, known, envelope["message"].rpartition(": ")[2])
+            taken = _taken(tool, kept, known, envelope.get("message", "").rpartition(": ")[2])
             return envelope | {"hints": hints | {"remedy": {"tool": tool, "args": args | taken}}}
     return envelope
 
