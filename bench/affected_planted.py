@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,10 +159,25 @@ def _start(function: Function) -> tuple[int, int] | None:
     return min([body[0].lineno, *(d.lineno for d in decorators)]), body[0].col_offset
 
 
+def _of(named: list[AffectedTest], tests: set[str]) -> set[str]:
+    """Return those tests that are named, alone or with their whole file."""
+    whole = {test.path for test in named if not test.nodes}
+    nodes = {node for test in named for node in test.nodes}
+    return {n for n in tests if n.partition("::")[0] in whole or n.partition("[")[0] in nodes}
+
+
 def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) -> int:
     """Print each fault with a missed failing test, and the sums."""
     found: list[Compared] = []
     informed: list[Compared] = []
+    shares: list[list[float]] = []
+    known = {
+        test
+        for lines in executed.values()
+        for tests in lines.values()
+        for test in tests
+        if is_test(test.partition("::")[0])
+    }
     missed = silent = unrun = lost = run = 0
     seen = set()
     alone = (
@@ -184,12 +200,12 @@ def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) 
         commit = bench.plant(places, FAULT)
         named = bench.named(commit)
         found.append(bench.compare("HEAD", named, ran))
-        informed.append(bench.compare("HEAD", bench.informed(commit, asked.record), ran))
-        whole = {test.path for test in named if not test.nodes}
-        nodes = {node for test in named for node in test.nodes}
-        rest = {
-            n for n in ran if n.partition("::")[0] not in whole and n.partition("[")[0] not in nodes
-        }
+        sharper = bench.informed(commit, asked.record)
+        informed.append(bench.compare("HEAD", sharper, ran))
+        shares.append(
+            [len(one) / len(known) for one in (_of(named, known), _of(sharper, known), ran)]
+        )
+        rest = ran - _of(named, ran)
         failed = bench.failing(places, sorted(rest), asked.tree) if rest else []
         missed += bool(failed)
         lost, run = lost + len(failed), run + len(ran)
@@ -204,6 +220,11 @@ def _faults(bench: PlantedBench, executed: Executed, asked: argparse.Namespace) 
         flush=True,
     )
     print(f"  with the record: {_told(informed)}", flush=True)
+    middle = [f"{statistics.median(column):.0%}" for column in zip(*shares, strict=True)]
+    print(
+        f"  tests named (median): {', with the record '.join(middle[:2])}; executed: {middle[2:]}",
+        flush=True,
+    )
     return 0
 
 

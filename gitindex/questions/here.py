@@ -143,13 +143,15 @@ def given_text(name: str, most: int) -> str:
     """Return the text of a file that a command line names; what standard input gave is a text already."""
     if name[:1] in ("{", "[") or "\n" in name or len(name) > MAX_NAME:
         return name
-    if not os.path.isfile(name):
+    if not os.path.exists(name):
         if len(name.split()) == 1 and not {"/", "."}.isdisjoint(name):  # no word of a report
             raise GitIndexError(f"no such file: {safe_text(name)}", code=Exit.USAGE)
         return name
-    from gitindex.base.atomic_file import read_start
-
-    return (read_start(name, most) or b"").decode("utf-8", "replace")
+    try:
+        with open(name, "rb") as file:  # a link or a pipe, too: the user names it
+            return file.read(most).decode("utf-8", "replace")
+    except OSError as error:
+        raise GitIndexError(f"{safe_text(name)}: {error.strerror}", code=Exit.USAGE) from None
 
 
 MAX_NAME = 1_000

@@ -269,6 +269,8 @@ def _why_unread(old: FileNames | None, new: FileNames | None) -> str:
         return ""
     if status == FactsStatus.LEXICAL:
         return "is of a language without a grammar" if _may_be_code(new.path) else ""
+    if status == FactsStatus.SKIPPED:  # binary, minified, or kept elsewhere
+        return "" if new.language in NO_CODE else "has content that is not indexed"
     if status == FactsStatus.PARTIAL and old and old.origin.status == FactsStatus.PARTIAL:
         return ""
     return "does not parse"

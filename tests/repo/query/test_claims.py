@@ -212,6 +212,7 @@ def test_a_report_is_checked_by_its_quotes(code: Repo) -> None:
     assert code.gitindex("claim", "--from-text", ".git/report.md").returncode == 1
     gone = code.gitindex("claim", "--from-text", ".git/gone.md")
     assert (gone.returncode, gone.stderr) == (2, "gitindex: no such file: .git/gone.md\n")
+    assert code.gitindex("claim", "--from-text", ".git").returncode == 2
     assert code.piped("nothing to see", "claim", "--from-text", "-").returncode == 0
 
 

@@ -209,6 +209,18 @@ def test_a_file_that_no_longer_parses_is_said(project: Repo) -> None:
     assert project.gitindex("gate", "dangling", "--strict").returncode == 1
 
 
+def test_bytes_that_are_no_code_are_no_gap_of_a_check(project: Repo) -> None:
+    """An edited picture fails no `--strict`; code whose content is left out does."""
+    for name in ("logo.png", "data.bin", "pkg/blob.py"):
+        project.write(name, bytes(range(256)))
+    project.git("add", "-A")
+    done = project.gitindex("gate", "dangling", "--strict")
+    assert done.returncode == 1
+    assert done.stderr == "gitindex: not checked: pkg/blob.py has content that is not indexed\n"
+    project.git("rm", "-q", "-f", "pkg/blob.py")
+    assert project.gitindex("gate", "dangling", "--strict").returncode == 0
+
+
 HARMLESS = {
     "carried through": [
         ("pkg/core.py", "build", "make"),
