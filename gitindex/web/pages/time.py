@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gitindex.base.escape import counted
+from gitindex.languages.syntax.kinds import DATA_KINDS
 from gitindex.questions.commits import QUESTION as COMMITS
 from gitindex.questions.compare import QUESTION as COMPARE
 from gitindex.view.tree import NOW
@@ -155,14 +156,17 @@ def _base_form(commits: list[dict[str, Any]], chosen: int, base: str) -> Html:
 
 
 def _shown_difference(found: dict[str, Any]) -> Html:
+    rows = [row for row in found["changedSymbols"] if row["kind"] not in DATA_KINDS]
+    rest = found["changedSymbolCount"] - len(rows)
+    what = "keys and headings" if len(rows) < len(found["changedSymbols"]) else "more definitions"
     summary = (
-        f"{counted(found['changedFiles'], 'files')},"
-        f" {counted(found['changedSymbolCount'], 'symbols')} changed;"
+        f"{counted(found['changedFiles'], 'files')}, {counted(len(rows), 'definitions')}"
+        f"{f' (and {rest:,} {what}, not listed)' if rest else ''} changed;"
         f" {counted(found['addedEdgeCount'], 'imports')} added, {found['removedEdgeCount']} removed"
     )
     edges = (("addedEdges", "added", "+"), ("removedEdges", "removed", "−"))
     imports = [_edge_row(edge, name, sign) for key, name, sign in edges for edge in found[key]]
-    symbols = [_symbol_row(row, found) for row in found["changedSymbols"]]
+    symbols = [_symbol_row(row, found) for row in rows]
     cut = element("p", "Some files were over the budget.", class_="warning")
     parts = [
         element("section", element("h3", title), hits(rows, "No difference."))
