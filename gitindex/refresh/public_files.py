@@ -262,6 +262,8 @@ def prepare_store(worktree: Worktree) -> None:
 
 def _fill_store(worktree: Worktree) -> None:
     """Create the folders, private to their owner, and record the interpreter that hooks start."""
+    if check_folder(worktree.store, STORE):
+        _remove_odd_entries(worktree)
     for folder in (worktree.store, *(os.path.join(worktree.store, n) for n in STORE_FOLDERS)):
         if not check_folder(folder, STORE):
             with contextlib.suppress(FileExistsError):
@@ -272,6 +274,24 @@ def _fill_store(worktree: Worktree) -> None:
         if not os.path.lexists(file):
             os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     _note_interpreter(worktree)
+
+
+_OUR_FILES = ("facts.", "lexical.", "runner.", "python", "version", "log", "event.sh")
+"""Beginnings of names that no folder of ours has."""
+
+
+def _remove_odd_entries(worktree: Worktree) -> None:
+    """Remove what is no folder where we have one, and no file where we have one."""
+    folders = (*STORE_FOLDERS, os.path.basename(worktree.lexical))
+    with os.scandir(worktree.store) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name.startswith(_OUR_FILES):
+                    import shutil  # lazily: archive formats come with it
+
+                    shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name in folders or not entry.is_file(follow_symlinks=False):
+                os.unlink(entry.path)
 
 
 def _note_interpreter(worktree: Worktree) -> None:

@@ -593,7 +593,10 @@ def _database_sum(path: str, part: int) -> int:
 
 def _read(path: str) -> Checksums | str:
     """Return the list, an empty open one if there is none, or a description of what is wrong."""
-    data = read_small(path, MAX_LIST_BYTES)
+    try:
+        data = read_small(path, MAX_LIST_BYTES)
+    except IsADirectoryError:
+        return f"{os.path.basename(path)} is not a file"
     if data is None:
         return Checksums(True, {})
     parsed = _parsed.get(path)

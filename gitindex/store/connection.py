@@ -381,7 +381,11 @@ def open_reader(path: str) -> Database | None:
     a writer closes. A process that has a writer open shares the writer's memory. Where a writer was
     killed while it changed that memory, it is of no use: then SQLite makes it anew from the log.
     """
-    if not os.path.exists(path):
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # SQLite would wait for a pipe
+            wrong = f"the store is damaged: {safe_text(path)} is not a file"
+            raise CorruptStore(wrong, "run `gitindex index`")
+    except FileNotFoundError:
         return None
     for _ in range(MISSING_LOG_TRIES):
         try:

@@ -293,15 +293,16 @@ def main() -> int:
             chosen = sorted(random.Random(f"{module} {given.seed}").sample(chosen, given.sample))
         import_the_rest(TESTS[module])
         calls = calls_of(module)
-        left = [n for n in chosen if survives(module, n, calls, given.near)]
+        left = 0
+        for number in chosen:
+            if survives(module, number, calls, given.near):
+                left += 1
+                _, line = mutate(module, number)
+                text = _source(module).read_text().split("\n")[line - 1].strip()
+                print(f"  survives: {module}:{number} line {line}: {text}", flush=True)
         print(
-            f"{module}: {len(chosen) - len(left)} of {len(chosen)} noticed, {total} in all",
-            flush=True,
+            f"{module}: {len(chosen) - left} of {len(chosen)} noticed, {total} in all", flush=True
         )
-        for number in left:
-            _, line = mutate(module, number)
-            text = _source(module).read_text().split("\n")[line - 1].strip()
-            print(f"  survives: {module}:{number} line {line}: {text}", flush=True)
     return 0
 
 
