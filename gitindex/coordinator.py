@@ -13,13 +13,8 @@ from gitindex.base.vocabulary import SearchMode
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.query.names.memory import Memory
 from gitindex.query.search.memory import SearchMemory
-from gitindex.questions.grep import QUESTION as GREP
 from gitindex.questions.here import Here, Memories
-from gitindex.questions.map import QUESTION as MAP
-from gitindex.questions.refs import QUESTION as REFS
-from gitindex.questions.search import QUESTION as SEARCH
-from gitindex.questions.symbols import QUESTION as SYMBOLS
-from gitindex.questions.table import Question
+from gitindex.questions.table import find_question
 from gitindex.refresh.queue import FULL, RefreshScope
 from gitindex.refresh.run import refresh_now
 from gitindex.refresh.runner import RefreshRequest
@@ -80,12 +75,12 @@ class IndexCoordinator:
         below = _folders(FULL if scope is None else scope)
         match _mode(mode):
             case SearchMode.RANKED:
-                return self._answer(SEARCH, below, query=query, limit=limit)
+                return self._answer("search", below, query=query, limit=limit)
             case SearchMode.SYMBOL:
                 return self._symbols(query, below, limit)
             case SearchMode.LITERAL | SearchMode.REGEX as kind:
                 fixed = kind is SearchMode.LITERAL
-                return self._answer(GREP, below, pattern=query, fixed=fixed, limit=limit)
+                return self._answer("grep", below, pattern=query, fixed=fixed, limit=limit)
 
     def get_symbol(self, name: str, path: str | None = None) -> Answer | None:
         """Return the definition that a name most likely means, or None."""
@@ -100,7 +95,7 @@ class IndexCoordinator:
         """
         if not isinstance(symbol, str):
             symbol = f"{symbol['path']}:{symbol['line']}:{symbol['column']}"
-        answer = self._answer(REFS, symbol=symbol)
+        answer = self._answer("refs", symbol=symbol)
         if context is None:
             return answer
         with self._here().tree() as view:
@@ -108,7 +103,7 @@ class IndexCoordinator:
 
     def get_map(self, include: Iterable[str] = ()) -> Answer:
         """Return the central files and their signatures, with the requested sections."""
-        return self._answer(MAP, include=[include] if isinstance(include, str) else list(include))
+        return self._answer("map", include=[include] if isinstance(include, str) else list(include))
 
     def reindex_incremental(
         self, changed_paths: Iterable[str | os.PathLike[str]] | None = None
@@ -128,7 +123,7 @@ class IndexCoordinator:
 
     def _symbols(self, name: str, below: tuple[str, ...], limit: int) -> Answer:
         params: dict[str, Any] = {"name": name, "exact": True, "limit": limit}
-        answers = [self._answer(SYMBOLS, **params, below=folder) for folder in below or ("",)]
+        answers = [self._answer("symbols", **params, below=folder) for folder in below or ("",)]
         found = [symbol for answer in answers for symbol in answer["symbols"]]
         cut = len(found) > limit or any(answer.get("truncated") for answer in answers)
         return {**answers[-1], "symbols": found[:limit], "truncated": cut}
@@ -137,7 +132,9 @@ class IndexCoordinator:
         memories = Memories(self._facts, self._lexical, self._binding)
         return _ProgramHere(self.worktree, self._choice, memories, below)
 
-    def _answer(self, question: Question, within: tuple[str, ...] = (), **params: Any) -> Answer:
+    def _answer(self, name: str, within: tuple[str, ...] = (), /, **params: Any) -> Answer:
+        question = find_question([name])
+        assert question is not None
         return dict(question.ask(self._here(within), question.given(**params)))
 
     def _run(self, request: RefreshRequest) -> IndexStats:

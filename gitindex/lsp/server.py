@@ -183,12 +183,13 @@ def _register_code_lens(server: LanguageServer, session: EditorSession) -> None:
     def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         file = _file(session, params.text_document.uri) if shows_lenses else None
         try:
-            rows = session.callers(file) if file else []
+            rows = session.outline(file, callers=True) if file else []
         except GitIndexError:
             return []  # a file without facts
         return [
-            lsp.CodeLens(_name_range(row), lsp.Command(counted(count, "callers"), ""))
-            for row, count in rows
+            lsp.CodeLens(_name_range(row), lsp.Command(counted(row["callers"], "callers"), ""))
+            for row in rows
+            if row["callers"] is not None
         ]
 
 

@@ -15,14 +15,8 @@ from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
 from gitindex.query.names.memory import Memory
 from gitindex.query.near_names import NameMemory
-from gitindex.questions.definition import QUESTION as DEFINITION
-from gitindex.questions.find import QUESTION as FIND
-from gitindex.questions.graph import QUESTION as GRAPH
 from gitindex.questions.here import Here, Memories
 from gitindex.questions.ink import Ink
-from gitindex.questions.outline import QUESTION as OUTLINE
-from gitindex.questions.refs import QUESTION as REFS
-from gitindex.questions.symbols import QUESTION as SYMBOLS
 from gitindex.questions.table import Question, find_question
 from gitindex.view.overlay import FactsMemory
 from gitindex.view.snapshot import GateClosed
@@ -61,19 +55,18 @@ class EditorSession:
     def symbols(self, root: str, name: str) -> list[dict[str, Any]]:
         """Return definitions with similar names, or with its letters in this order; nearest first."""
         worktree = find_worktree(root)
-        answer = self._ask(SYMBOLS, worktree, name=name, limit=MAX_SYMBOLS)
+        answer = self._ask("symbols", worktree, name=name, limit=MAX_SYMBOLS)
         if answer and not answer["symbols"]:
-            found = self._ask(FIND, worktree, words=name, limit=MAX_SYMBOLS) or {"results": []}
+            found = self._ask("find", worktree, words=name, limit=MAX_SYMBOLS) or {"results": []}
             return [row for row in found["results"] if row["type"] == "symbol"]
         return [*map(dict, answer["symbols"])] if answer else []
 
-    def callers(self, file: EditorFile) -> list[tuple[dict[str, Any], int]]:
-        """Return the definitions of one file whose callers were counted, with their number."""
-        answer = self._ask(OUTLINE, file.worktree, file=file.path, callers=True)
-        counts = answer["callers"] if answer else {}
+    def outline(self, file: EditorFile, callers: bool = False) -> list[dict[str, Any]]:
+        """Return all definitions of one file; with `callers` how many of those that were counted."""
+        answer = self._ask("outline", file.worktree, file=file.path, callers=callers)
+        counts = answer.get("callers", {}) if answer else {}
         rows = answer["symbols"] if answer else ()
-        named = ((dict(row), counts.get(row["qualifiedName"])) for row in rows)
-        return [(row, count) for row, count in named if count is not None]
+        return [{**row, "callers": counts.get(row["qualifiedName"])} for row in rows]
 
     def rename(self, file: EditorFile, line: int, column: int, new: str) -> list[FileEdit]:
         """Return the edits that rename what stands there; GitIndexError if anything blocks them."""
@@ -85,11 +78,6 @@ class EditorSession:
             raise GitIndexError("; ".join(plan.blocked))
         return plan.edits
 
-    def outline(self, file: EditorFile) -> list[dict[str, Any]]:
-        """Return all definitions of one file."""
-        answer = self._ask(OUTLINE, file.worktree, file=file.path)
-        return [*map(dict, answer["symbols"])] if answer else []
-
     def definitions(
         self, file: EditorFile, line: int, column: int, implementations: bool = False
     ) -> list[dict[str, Any]]:
@@ -98,24 +86,24 @@ class EditorSession:
         `implementations`: what overrides or implements it instead.
         """
         place = {"file": file.path, "line": line, "column": column}
-        answer = self._ask(DEFINITION, file.worktree, **place, implementations=implementations)
+        answer = self._ask("definition", file.worktree, **place, implementations=implementations)
         return [*answer["definitions"], *answer["declared"]] if answer else []
 
     def references(self, file: EditorFile, line: int, column: int) -> dict[str, Any]:
         """Return the whole answer about the uses of the name at a position."""
         place = f"{file.path}:{line}:{column}"
-        answer = self._ask(REFS, file.worktree, symbol=place, limit=MAX_REFERENCES)
+        answer = self._ask("refs", file.worktree, symbol=place, limit=MAX_REFERENCES)
         return answer or {"references": [], "definitions": []}
 
     def calls(self, worktree: Worktree, node: str, direction: Direction) -> dict[str, Any]:
         """Return the calls around a node of the call graph, or the name at `FILE:LINE:COL`."""
         bounds = {"limit": MAX_NODES, "note_limit": 0}
-        answer = self._ask(GRAPH, worktree, symbol=node, direction=str(direction), **bounds)
+        answer = self._ask("graph", worktree, symbol=node, direction=str(direction), **bounds)
         return answer or {"nodes": [], "edges": [], "root": None}
 
-    def _ask(self, question: Question, worktree: Worktree, **params: Any) -> dict[str, Any] | None:
+    def _ask(self, name: str, worktree: Worktree, /, **params: Any) -> dict[str, Any] | None:
         """Ask about the tree with the editor's texts overlaid; None if there is no index."""
-        here = self._here(worktree)
+        question, here = _question(name), self._here(worktree)
         here.agent = True
         try:
             return dict(question.ask(here, question.given(**params)))
@@ -124,9 +112,7 @@ class EditorSession:
 
     def ask(self, worktree: Worktree, name: str, params: dict[str, Any]) -> dict[str, Any]:
         """Ask any question of the table; the answer has its `text` as well, also of a closed gate."""
-        question = find_question(name.split())
-        if question is None:
-            raise GitIndexError(f"no such question: {name}", "see `gitindex help --all`")
+        question = _question(name)
         named = {param.wire_name: param.name for param in question.params}
         named |= {param.name: param.name for param in question.params}
         if unknown := sorted(params.keys() - named.keys()):
@@ -164,6 +150,13 @@ class EditorSession:
             if real.startswith(root + os.sep) and not _is_on_disk(real, text):
                 found[os.fsencode(os.path.relpath(real, root))] = text
         return found
+
+
+def _question(name: str) -> Question:
+    question = find_question(name.split())
+    if question is None:
+        raise GitIndexError(f"no such question: {name}", "see `gitindex help --all`")
+    return question
 
 
 def _is_on_disk(file: str, text: bytes) -> bool:

@@ -34,7 +34,7 @@ LAST_SECONDS = 10.0
 """How long a client that closed stdin still gets answers: `printf … | gitindex mcp` wants them."""
 SYNC_SECONDS = 10
 """How long `sync` waits for the refresh by default, to return its outcome."""
-NO_METHOD, BAD_PARAMS, CANCELLED = -32601, -32602, -32800
+NO_JSON, NO_METHOD, BAD_PARAMS, CANCELLED = -32700, -32601, -32602, -32800
 
 Message = dict[str, Any]
 Send = Callable[[Message], None]
@@ -195,8 +195,13 @@ def serve_stdio(path: str, text_only: bool = False, every: bool = False) -> int:
         except BrokenPipeError:
             os._exit(0)  # the client is gone
 
-    for line in sys.stdin.buffer:
-        protocol.take(unpacked(line), send)
+    for line in filter(bytes.strip, sys.stdin.buffer):
+        message = unpacked(line)
+        for one in message if isinstance(message, list) else [message]:  # a batch, or one
+            if isinstance(one, dict):
+                protocol.take(one, send)
+            else:
+                send(_error(None, NO_JSON, "not a JSON-RPC message"))
     protocol.finish(LAST_SECONDS)
     return 0
 
@@ -231,7 +236,7 @@ def _reply(name: str | int, result: Message) -> Message:
     return {"jsonrpc": "2.0", "id": name, "result": result}
 
 
-def _error(name: str | int, code: int, message: str) -> Message:
+def _error(name: str | int | None, code: int, message: str) -> Message:
     return {"jsonrpc": "2.0", "id": name, "error": {"code": code, "message": message}}
 
 

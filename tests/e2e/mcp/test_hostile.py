@@ -613,3 +613,28 @@ def test_hints_and_descriptions_hold_nothing_of_the_repository(inside: Inside, h
             assert order not in render([answer.get("hints"), answer.get("message")])
     finally:
         os.unlink(home.path / f"{order}.py")
+
+
+def test_a_client_that_speaks_no_json_is_told_and_a_batch_is_answered(repo: Repo) -> None:
+    lines = [
+        b"garbage",
+        b"",
+        b"[" * 5_000,
+        b'[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":3,"method":"ping"}]',
+        b'{"jsonrpc":"2.0","id":4,"method":"nothing"}',
+        b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"explore","arguments":[]}}',
+        b"\xff\xfe",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "gitindex", "mcp"],
+        input=b"\n".join(lines),
+        cwd=repo.path,
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    told = [(reply["id"], reply.get("error", {}).get("code")) for reply in replies]
+    none = (None, -32700)
+    assert told == [none, none, (2, None), (3, None), (4, -32601), (5, -32602), none]
