@@ -18,13 +18,14 @@ from gitindex.base.vocabulary import (
 )
 from gitindex.languages.facts import Use
 from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED
-from gitindex.query.names.dispatch import is_registered, reason_used_unnamed
+from gitindex.query.names.dispatch import is_entry, is_registered, reason_used_unnamed
 from gitindex.query.names.finder import MAX_TARGETS, Finder, Found
 from gitindex.query.names.model import (
     BUDGET,
     ECMA,
     ELSEWHERE,
     KEY,
+    STRICT,
     STRING,
     UNBOUND,
     At,
@@ -384,6 +385,8 @@ def _reasons(finder: Finder, targets: Collection[Definition], found: Found) -> I
         yield "it has more definitions than are examined"
     for target in targets if len(targets) <= MAX_TARGETS else ():
         yield from _reasons_of(finder, target)
+        if not found.sites and _is_loaded_by_others(finder, target):
+            yield "no file imports its module: what loads it may use it"
     if found.outside:
         yield "a base outside of the tree may call it"
     if is_respelled(project, targets):
@@ -400,8 +403,17 @@ def _reasons_of(finder: Finder, target: Definition) -> Iterator[str]:
         yield why
     if source and source.language in MODELLED and project.scopes(target.path) is None:
         yield "the scopes of its file cannot be read"
+    if finder.dispatch.is_collected(target):
+        yield "its bases may be asked for the classes below them"
     if source and source.language in ECMA and _is_loaded_whole(finder, target):
         yield "files that import its module as a whole may use it under any name"
+
+
+def _is_loaded_by_others(finder: Finder, target: Definition) -> bool:
+    """Return whether a public name is of a module of Python or ECMAScript that nobody imports."""
+    source = finder.project.source(target.path)
+    known = source is not None and source.language in STRICT
+    return known and target.exported and target.parent < 0 and is_entry(finder.project, target.path)
 
 
 def _submodules(project: Project) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from gitindex.languages.implicit_calls import called_without_name
 from gitindex.languages.syntax.kinds import FUNCTIONS
 from gitindex.query.names.binder import Binder
 from gitindex.query.names.model import ECMA, Definition, FileNames, is_type
+from gitindex.query.names.names import METHODS
 from gitindex.query.names.project import Project
 from gitindex.query.names.types import Classes
 
@@ -80,8 +81,15 @@ class Dispatch:
         known = proven and all(map(self._is_known, (home, *owners.values())))
         runs = target.kind in FUNCTIONS  # a field of another type with the same members is another
         members = {_key(d): d for d, owner in owners.items() if self._related(home, owner, runs)}
+        return Kin(members, known, self._has_outer_base(target, home, members))
+
+    def _has_outer_base(
+        self, target: Definition, home: Definition, members: Collection[_Key]
+    ) -> bool:
+        """Return whether a class has a base outside the tree: it is named, or has what is overridden."""
         above = self._classes.ancestors(home)[0]
-        return Kin(members, known, any(self._classes.bases(one)[1] for one in above))
+        overrides = _OVERRIDE.search(target.signature) is not None
+        return any(self._classes.bases(one)[1] for one in above) or (overrides and not members)
 
     def implementations(self, target: Definition) -> list[Definition]:
         """Return members that override or implement a target; of a type, the types below it."""
@@ -200,6 +208,16 @@ class Dispatch:
             self._below[key] = classes[1:]
         return self._below[key]
 
+    def is_collected(self, definition: Definition) -> bool:
+        """Return whether a class may be found through its bases, by a framework or a list of them."""
+        if not (is_type(definition) and definition.exported):
+            return False
+        above = self._classes.ancestors(definition)[0]
+        asked = len(above) > 1 and any(map(self._project.plain_places, _COLLECTED))
+        hooks = ("__init_subclass__", "inherited")
+        noticed = (self._classes.members(definition, hook, True)[0] for hook in hooks)
+        return asked or any(noticed) or any(map(self._classes.has_outer_base, above))
+
     def _children(self, definition: Definition) -> list[Definition]:
         children = []
         for name in self.called(definition):
@@ -297,6 +315,9 @@ def _key(definition: Definition) -> _Key:
 
 
 _DATA_KINDS = frozenset({"key", "section"})
+_PARTS = frozenset({"field", "property", "enumerator", "constant"})
+_COLLECTED = ("__subclasses__", "subclasses", "descendants")
+"""How programs ask for the classes below one."""
 _DECORATOR = compile_later(r"^[ \t]*(?:@|#!?\[|\[)\s*([\w.:]+)", re.MULTILINE)
 _PLAIN_NAMES = (
     "staticmethod classmethod property setter getter deleter abstractmethod cached_property cache"
@@ -306,10 +327,17 @@ _PLAIN_NAMES = (
 )
 _PLAIN = frozenset(_PLAIN_NAMES.split())
 """Decorators and attributes that hand a definition to nobody. Any other may register it."""
+_SET_UP = ("setup", "setUp", "teardown", "tearDown", "load_tests")
 _TEST_NAMES = {
-    "go": ("Test", "Benchmark", "Example", "Fuzz"),
-    "python": ("test", "Test", "pytest_"),
+    "go": ("Test", "Benchmark", "Example", "Fuzz", "Setup", "TearDown"),
+    "python": ("test", "Test", "pytest_", *_SET_UP),
 }
+_OVERRIDE = compile_later(r"\boverride\b")
+_MARKED = compile_later(r"\boperator\b|__attribute__")
+_OF_OTHERS = frozenset({"write", "log", "debug", "info", "warn", "error", "handleEvent"})
+_KNOWN_MEMBERS = _OF_OTHERS.union(*METHODS.values())
+"""Members of a language's own types, of consoles and of listeners: any object may take their place."""
+_ACCESSOR = compile_later(r"(?:get|set|is)[A-Z].*")
 
 
 def reason_used_unnamed(project: Project, definition: Definition) -> str:
@@ -318,15 +346,75 @@ def reason_used_unnamed(project: Project, definition: Definition) -> str:
     language = source.language if source is not None else ""
     if called_without_name(language, definition.name) or is_fixture(project, definition):
         return "syntax or a framework calls it without its name"
-    if definition.kind in _DATA_KINDS:
-        return "programs may read it without being in the tree"
-    if is_test(definition.path) and definition.name.startswith(_TEST_NAMES.get(language, ("\0",))):
-        return "a test runner calls it"
-    if is_registered(project, definition):
-        return "a decorator or attribute may hand it to a framework"
-    if language in ECMA and definition.kind in FUNCTIONS and _is_value(project, definition):
-        return "it is a value where it is defined"
-    return ""
+    tested = definition.name.startswith(_TEST_NAMES.get(language, ("\0",)))
+    value = language in ECMA and definition.kind in FUNCTIONS and _is_value(project, definition)
+    reasons = {
+        "programs may read it without being in the tree": definition.kind in _DATA_KINDS,
+        "a test runner calls it": tested and is_test(definition.path),
+        "a decorator or attribute may hand it to a framework": is_registered(project, definition),
+        "it is a value where it is defined": value,
+        "its object may be made, read or written as a whole": _is_part(source, definition),
+    }
+    if source is not None and not any(reasons.values()):
+        reasons["code outside of the tree may call it"] = _is_open(project, source, definition)
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _is_part(source: FileNames | None, definition: Definition) -> bool:
+    """Return whether a definition is data of a whole: by position, by layout, counted, or in JSON."""
+    owner = source.symbol(definition.parent) if source is not None else None
+    counted = source is not None and source.language == "go" and definition.kind == "constant"
+    field = owner is not None and is_type(owner) and definition.kind in _PARTS
+    return field or (counted and "=" not in definition.signature)
+
+
+def _is_open(project: Project, source: FileNames, definition: Definition) -> bool:
+    """Return whether code outside may call a definition that it was handed, or that it links with."""
+    if _MARKED.search(definition.signature) or definition.kind not in FUNCTIONS:
+        return _MARKED.search(definition.signature) is not None
+    if source.origin.family == "c":
+        return definition.kind == "function" and _is_linked(project, definition)
+    is_open = _OPEN.get(source.language)
+    return is_open is not None and is_open(definition, source.symbol(definition.parent))
+
+
+def _is_linked(project: Project, definition: Definition) -> bool:
+    """Return whether a function of C is seen by the linker, and no header of the tree declares it."""
+    seen = definition.exported and not definition.path.endswith((".h", ".hpp"))
+    return seen and all(d.kind != "prototype" for d in project.definitions(definition.name))
+
+
+def _is_accessor(definition: Definition, owner: Definition | None) -> bool:
+    return owner is not None and _ACCESSOR.fullmatch(definition.name) is not None
+
+
+def _is_handed(definition: Definition, owner: Definition | None) -> bool:
+    """Return whether others may know a member of an object that they are handed."""
+    return owner is not None and (owner.kind == "object" or definition.name in _KNOWN_MEMBERS)
+
+
+_OPEN: dict[str, Callable[[Definition, Definition | None], bool]] = {
+    **dict.fromkeys(("java", "kotlin", "scala"), _is_accessor),
+    **dict.fromkeys((*ECMA, "python", "ruby"), _is_handed),
+    "go": lambda definition, _: "." in definition.qualified and definition.name[:1].isupper(),
+    # of a trait: its members are public without a word
+    "rust": lambda definition, _: definition.exported and definition.signature[:3] != "pub",
+}
+"""Who may call a definition from outside: where a type fits any interface, and of properties."""
+
+
+def is_entry(project: Project, path: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether no file imports a module, or only as a part of such a one: others load it."""
+    users = project.importing(path)
+    project.load(users)
+    names = [
+        (user, item)
+        for user in filter(None, map(project.source, users))
+        for item in user.imports
+        if path in project.resolve(user, item)
+    ]
+    stars = {user.path for user, item in names if item in user.stars} - seen - {path}
+    return not names or any(is_entry(project, star, seen | {path}) for star in stars)
 
 
 def decorators(project: Project, definition: Definition) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gitindex.base.vocabulary import FactsStatus, OccurrenceClass, Tier
 from gitindex.languages.facts import Occurrence, Use
-from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL, TYPED
+from gitindex.languages.scopes.model import EXPORTED_WHOLE, MODELLED, NOMINAL, TYPED, Part
 from gitindex.languages.syntax.kinds import SPACES
 from gitindex.query.names.binder import QUALIFIED, Binder
 from gitindex.query.names.dispatch import Dispatch, Kin, is_fixture, linked, naming_families
@@ -350,7 +350,7 @@ class Finder:
                 at = (source.path, place.line, place.column)
                 meaning = self.binder.meaning(source, place)
                 local = meaning.state is State.LOCAL and meaning.sure and meaning.variable > 0
-                if local or place.use == Use.DEFINITION:
+                if local or (place.use == Use.DEFINITION and not self._takes(source, place)):
                     judged[at] = ELSEWHERE
                 else:
                     judged[at] = _open(place, meaning)
@@ -408,7 +408,7 @@ class Finder:
         self, source: FileNames, place: Occurrence, search: _SearchTargets
     ) -> Site | PlaceClass:
         """Return the reference at a place, or the class that it is in instead."""
-        if source.language in ECMA and (taken := self._taken(source, place, search)) is not None:
+        if (taken := self._taken(source, place, search)) is not None:
             return taken
         if place.use == Use.DEFINITION:
             return self._loaded(source, place, search) or self._defined(source, place)
@@ -482,15 +482,22 @@ class Finder:
         at = self.project.offset(source.path, place.line, place.column) if scopes else -1
         return scopes is not None and at in scopes.shorthands
 
+    def _takes(self, source: FileNames, place: Occurrence) -> tuple[Part, ...] | None:
+        """Return the chain that a name in a destructuring pattern takes a member of; else None."""
+        scopes = self.project.scopes(source.path) if source.language in ECMA else None
+        if scopes is None or place.name in source.bindings:
+            return None
+        return scopes.taken.get(self.project.offset(source.path, place.line, place.column))
+
     def _taken(
         self, source: FileNames, place: Occurrence, search: _SearchTargets
     ) -> Site | PlaceClass | None:
         """Judge a name in a destructuring pattern as the member that it takes; else None."""
-        scopes = self.project.scopes(source.path)
-        at = self.project.offset(source.path, place.line, place.column)
-        if scopes is None or at not in scopes.taken or place.name in source.bindings:
+        chain = self._takes(source, place)
+        if chain is None:
             return None
-        meaning = self.binder.member_of(scopes.taken[at], source, place, at)
+        at = self.project.offset(source.path, place.line, place.column)
+        meaning = self.binder.member_of(chain, source, place, at)
         hit = _among(meaning.definitions, search.targets)
         if hit:
             return make_site(source, place, Tier.IMPORT, hit)

@@ -278,13 +278,6 @@ class Names:
                 function = symbol
         return function
 
-    def header(self, source: FileNames, definition: Definition) -> str:
-        """Return the signature, read from the file if the stored one is truncated."""
-        if not definition.signature.endswith("…"):
-            return definition.signature
-        last = min(definition.end_line, definition.line + 60)
-        return " ".join(self.project.span(source.path, definition.line, last).split())
-
     def _in_module(self, source: FileNames, name: str) -> Meaning:
         """Return the meaning of a name at module level: bound there, or from other files."""
         top = top_symbols(source, name)

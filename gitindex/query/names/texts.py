@@ -26,6 +26,7 @@ from gitindex.query.names.model import (
     FileNames,
     PlaceClass,
     enclosing,
+    family_of,
     is_python,
 )
 from gitindex.query.names.project import LISTED, Project, rows_of
@@ -261,15 +262,16 @@ _OPENING = compile_later(rb"\{\{|\{%|<%|<\?|\$\{|#\{|<[A-Za-z!/]")
 _CLOSING = (b"}}", b"%}", b"%>", b"?>", b"}", b">")
 _IN_TEXTS = ("bash", "css", "sql")
 """Languages whose names stand in the texts of others: commands, lists of classes, queries."""
-_QUERY = compile_later(
-    rb"\s*(?:(?:select|insert|update|delete|from|with|create|alter|drop|merge)\b[^;]*\s)?"
-    rb"(?:from|join|into|update|table|view|truncate)\s+",
-    re.IGNORECASE,
+_CODE = compile_later(
+    rb"\s*(?:select|insert|update|delete|from|with|create|alter|drop|merge|import|truncate)\b|"
+    rb"\s*(?:SELECT|INSERT|UPDATE|DELETE|FROM|WITH|CREATE|ALTER|DROP|MERGE|TRUNCATE)\b|"
+    rb"\s*Select\b[^;]*\bFrom\b"
 )
-"""A query up to the name of a table, or of the class that is mapped to one."""
+"""The first word of a query, or of code that is run; a sentence begins with a capital."""
 _SPLIT = compile_later(rb"[\"'`]*\s*\.\s*split\b")
 _EXAMPLE = compile_later(rb"\s*(?:>>>|\.\.\.)")
 _TYPE_COMMENT = compile_later(rb"#\s*type:")
+_TYPED_TAG = compile_later(rb"@\w+[ \t]*\{(?!@)")
 _GO_DIRECTIVE = compile_later(rb"//(?:go:|export |line )")
 MAX_LOOK = 4_000
 """Bytes before a place of a template in which what opens there is looked for."""
@@ -402,8 +404,7 @@ class Texts:
         """Return whether the name is a word of a sentence: of no query, command or list."""
         if self._in_texts or not is_word(data, start, start + self._size, text):
             return False
-        first = max(text[0], start - MAX_LOOK)
-        return not (_QUERY.fullmatch(data, first, start) or _SPLIT.match(data, text[1]))
+        return not (_CODE.match(data, *text) or _SPLIT.match(data, text[1]))
 
     def _without_tree(self, file: MentioningFile, start: int) -> PlaceClass:
         comment = _is_comment_line(file, self._project.text(file.path), start)
@@ -494,13 +495,18 @@ def _is_directive(file: MentioningFile, data: bytes, start: int, span: tuple[int
         return _TYPE_COMMENT.match(text) is not None
     line = data[max(span[0], data.rfind(b"\n", 0, start) + 1) : start]
     if file.language in ECMA:
-        link = line[line.rfind(b"{") :].startswith(b"{@")  # `{@link name}` is no type
-        return text.startswith(b"/**") and line.count(b"{") > line.count(b"}") and not link
+        return text.startswith(b"/**") and _is_type(data, span[0], start)
     if file.language == "php":
         return text.startswith(b"/**") and b"@" in line
     if file.language == "rust" and text.startswith((b"///", b"//!", b"/**")):
         return _is_fenced(data, start)
     return False
+
+
+def _is_type(data: bytes, first: int, start: int) -> bool:
+    """Return whether a place of a comment is in a type: `@param {Map<a, b>} x`, and in no example."""
+    at = max((match.end() for match in _TYPED_TAG.finditer(data, first, start)), default=-1)
+    return at >= 0 and data.count(b"{", at, start) >= data.count(b"}", at, start)
 
 
 def _is_fenced(data: bytes, start: int) -> bool:
@@ -526,13 +532,20 @@ def is_respelled(project: Project, targets: Iterable[Definition]) -> bool:
     """Return whether code of the targets' languages has one of their names in another spelling."""
     named = ((project.source(target.path), target.name) for target in targets)
     for language, name in dict.fromkeys((s.language, name) for s, name in named if s is not None):
-        if any(project.plain_places(other) for other in project.other_spellings(name)):
+        if any(project.plain_places(other) for other in _spellings(project, language, name)):
             return True
         if language == "java" and _has_escapes(project):
             return True
         if language in _CASE_BLIND and _has_other_letters(project, name, language):
             return True
     return False
+
+
+def _spellings(project: Project, language: str, name: str) -> Iterator[str]:
+    """Yield the names that mean the same as one; a property of Kotlin or Lombok has accessors."""
+    yield from project.other_spellings(name)
+    if family_of(language) == "jvm":
+        yield from (f"{how}{name[:1].upper()}{name[1:]}" for how in ("get", "set", "is"))
 
 
 def _has_escapes(project: Project) -> bool:

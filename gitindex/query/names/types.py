@@ -52,7 +52,7 @@ from gitindex.query.names.model import (
     one_of,
 )
 from gitindex.query.names.modules import PACKAGED
-from gitindex.query.names.names import OF_EACH, PASSING_EACH, PLAIN, WRAPPERS, Names
+from gitindex.query.names.names import BUILTINS, OF_EACH, PASSING_EACH, PLAIN, WRAPPERS, Names
 from gitindex.query.names.project import Project
 
 _ROOTS = ("object", "Protocol", "Generic")
@@ -79,6 +79,17 @@ class Classes:
         """Classes with a base that could not be resolved."""
         guessed: set[tuple[str, int]] = self._project.tree.notes.setdefault("guessed", set())
         return guessed
+
+    @cached_property
+    def _foreign(self) -> set[tuple[str, int]]:
+        """Classes with a base outside the tree that is not of the language itself."""
+        foreign: set[tuple[str, int]] = self._project.tree.notes.setdefault("foreign", set())
+        return foreign
+
+    def has_outer_base(self, definition: Definition) -> bool:
+        """Return whether a class has a base of a library."""
+        self.bases(definition)
+        return (definition.path, definition.ordinal) in self._foreign
 
     def owner(self, source: FileNames, scope: int) -> Definition | None:
         """Return the class whose code contains a place."""
@@ -234,9 +245,11 @@ class Classes:
             if value.definition is not None and value.definition != definition:
                 bases.append(value.definition)
             elif not chain or chain[-1].name not in _ROOTS:
-                is_open = True
+                is_open, key = True, (definition.path, definition.ordinal)
                 if value.kind is not ValueKind.OUTSIDE:
-                    self._guessed.add((definition.path, definition.ordinal))
+                    self._guessed.add(key)
+                if not chain or chain[-1].name not in BUILTINS.get(source.language, ()):
+                    self._foreign.add(key)
         return bases, is_open
 
     def _written_bases(

@@ -141,7 +141,7 @@ def test_json_in_and_out(code: Repo) -> None:
 
 
 def test_a_claim_has_its_own_revision(repo: Repo) -> None:
-    repo.index_files({"a.py": "def one():\n    return 1\n"})
+    repo.index_files({"a.py": "def one():\n    return 1\n", "b.py": "import a\n"})
     repo.write("a.py", "def one():\n    return 1\n\n\none()\n")
     repo.commit("use it")
     repo.write("a.py", "def one():\n    return 1\n\n\nprint(one)\n")
@@ -155,7 +155,10 @@ def test_a_claim_has_its_own_revision(repo: Repo) -> None:
 
 def test_a_name_of_several_symbols_is_decided_where_they_agree(repo: Repo) -> None:
     repo.index_files(
-        {"a.py": "def one():\n    pass\n", "b.py": "def one():\n    pass\n\n\none()\n"}
+        {
+            "a.py": "def one():\n    pass\n",
+            "b.py": "import a\n\n\ndef one():\n    pass\n\n\none()\n",
+        }
     )
     assert rows(repo, "no_callers(one)")["no_callers(one)"]["verdict"] == "unverifiable"
     assert rows(repo, "no_callers(a.py#one)")["no_callers(a.py#one)"]["verdict"] == "confirmed"
@@ -181,7 +184,7 @@ def test_calls_of_an_overload_are_not_told_from_those_of_another(repo: Repo) -> 
 
 
 def test_a_broken_assumption_is_said_and_decides_when_strict(repo: Repo) -> None:
-    repo.index_files({"a.py": "def one():\n    pass\n\n\nexec(input())\n"})
+    repo.index_files({"a.py": "def one():\n    pass\n\n\nexec(input())\n", "b.py": "import a\n"})
     [row] = rows(repo, "unused(one)").values()
     assert row["verdict"] == "confirmed"
     assert [one["assumption"] for one in row["assumes"]] == ["eval"]

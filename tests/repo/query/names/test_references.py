@@ -354,6 +354,9 @@ def test_many_files_that_only_look_alike_leave_nothing_unchecked(repo: Repo) -> 
 def test_no_references_is_said_with_a_proof(project: Repo) -> None:
     project.write("lonely.py", "def nobody_calls_this():\n    pass\n")
     answer = ask(project, "nobody_calls_this")
+    assert answer["reasons"] == ["no file imports its module: what loads it may use it"]
+    project.write("loads.py", "import lonely\n")
+    answer = ask(project, "nobody_calls_this")
     assert answer["references"] == []
     assert answer["absent"]
     assert summary(answer) == "nobody uses it: its only occurrence accounted for"
@@ -726,6 +729,8 @@ UNNAMED = {
     "use.js": "app.use(function handed (a) {})\nfunction make () {\n  return function returned () {}\n}\nmake()\nfunction declared_only () {}\n",
     "split.c": "static int\nsplit_only(void)\n{ return 1; }\n",
     "ci.yml": "permissions: read\n",
+    "loads.py": "import plain, web\n",
+    "loads.js": "import './use.js'\n",
 }
 
 

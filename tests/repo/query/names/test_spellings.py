@@ -81,7 +81,7 @@ def test_a_list_of_all_says_the_same(respelled: Repo, monkeypatch: pytest.Monkey
 
 
 def test_an_edit_may_spell_it_otherwise(repo: Repo) -> None:
-    repo.index_files({"wide.py": FILES["wide.py"]})
+    repo.index_files({"wide.py": FILES["wide.py"], "loads.py": "import wide\n"})
     assert _ask(repo, "quiet")["absent"]
     repo.write("new.py", "import wide\n\nwide.ｑuiet()\n")
     assert not _ask(repo, "quiet")["absent"]
