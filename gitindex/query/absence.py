@@ -112,11 +112,6 @@ class Partition(NamedTuple):
         return self.places[OccurrenceClass.POSSIBLE]
 
     @property
-    def unlikely(self) -> list[FoundPlace]:
-        """Places that inference gives to other types."""
-        return self.places[OccurrenceClass.UNLIKELY]
-
-    @property
     def accounted_for(self) -> bool:
         """No use that spells the name is outside of the lists."""
         return self.trusted and not self.unread and NAME.fullmatch(self.name) is not None
@@ -124,7 +119,8 @@ class Partition(NamedTuple):
     @property
     def complete(self) -> bool:
         """The references are all uses that spell the name."""
-        return self.accounted_for and not self.possible and not self.unlikely
+        open_places = self.possible or self.places[OccurrenceClass.UNLIKELY]
+        return self.accounted_for and not open_places
 
     @property
     def absent(self) -> bool:

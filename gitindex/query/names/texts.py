@@ -395,10 +395,9 @@ class Texts:
         if opened or data[end : end + 80].lstrip(b"\"' \t")[:1] in (b":", b"="):
             return STRING  # a key, or in an expression
         first, last = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)
-        line = (first, last if last >= 0 else len(data))
-        quoted = _quoted(data, start, end, line)
-        inner = quoted is not None or first < start < end < line[1]
-        return prose(kind) if inner and self._is_prose(data, start, quoted or line) else STRING
+        last = last if last >= 0 else len(data)
+        inner = first < start < end < last and self._is_prose(data, start, (first, last))
+        return prose(kind) if inner else STRING
 
     def _is_prose(self, data: bytes, start: int, text: tuple[int, int]) -> bool:
         """Return whether the name is a word of a sentence: of no query, command or list."""
@@ -463,14 +462,6 @@ def _content(data: bytes, first: int, last: int) -> tuple[int, int]:
         return first, last
     quote = opened.group(1)
     return opened.end(), last - len(quote) if data.endswith(quote, first, last) else last
-
-
-def _quoted(data: bytes, start: int, end: int, line: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the extent of the quotes around a place on its line; None if it is in none."""
-    for quote in (b'"', b"'", b"`"):
-        if data.count(quote, line[0], start) % 2 and (last := data.find(quote, end, line[1])) >= 0:
-            return data.rfind(quote, line[0], start) + 1, last
-    return None
 
 
 def _is_opened(data: bytes, start: int) -> bool:

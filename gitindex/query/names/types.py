@@ -26,9 +26,7 @@ from gitindex.languages.scopes.model import (
     dotted,
 )
 from gitindex.languages.syntax.kinds import FUNCTIONS, SPACES
-from gitindex.query.names.expressions import (
-    read_chain,
-)
+from gitindex.query.names.expressions import read_chain
 from gitindex.query.names.model import (
     ECMA,
     MAX_DEPTH,
