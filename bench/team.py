@@ -45,7 +45,7 @@ LEAK_FUNCTIONS = {
     "gi_like": "w",
     "gi_references": "w",
     "gi_search": "ARRAY[w]",
-    "gi_texts": r"ARRAY[regexp_replace(w, '(\W)', '\\\1', 'g')]",
+    "gi_texts": "jsonb_build_array(jsonb_build_array('%%' || w || '%%')), false",
 }
 VISIBLE = (
     "SELECT r.name FROM gitindex.gi_repo r JOIN gitindex.gi_member m ON m.repo_id = r.id"

@@ -8,6 +8,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from importlib import import_module
@@ -150,3 +151,54 @@ class Cluster:
     def _run(self, program: str, *args: str) -> None:
         command = [*self._prefix, f"{binaries()}/{program}", *args]
         subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=300)
+
+
+class Pooler:
+    """A PgBouncer in transaction mode; all its clients have the same role at the server."""
+
+    def __init__(self, cluster: Cluster, database: str, role: str, size: int) -> None:
+        program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
+        if program is None:
+            pytest.skip("no pgbouncer: install Debian's package `pgbouncer`")
+        self.folder = cluster.folder / f"pool-{database}"
+        self.folder.mkdir(mode=0o755)
+        (self.folder / "users.txt").write_text(f'"{role}" ""\n')
+        (self.folder / "pool.ini").write_text(
+            f"[databases]\n{database} = host={cluster.folder} port=5432 dbname={database}\n"
+            "[pgbouncer]\nlisten_addr =\nlisten_port = 6432\n"
+            f"unix_socket_dir = {self.folder}\nauth_type = trust\nauth_file = {self.folder}/users.txt\n"
+            f"pool_mode = transaction\ndefault_pool_size = {size}\nmax_client_conn = 300\n"
+        )
+        user = ["-u", "nobody"] if os.geteuid() == 0 else []
+        if user:
+            shutil.chown(self.folder, "nobody")
+        self._command = [program, *user, str(self.folder / "pool.ini")]
+        self.address = f"host={self.folder} port=6432 dbname={database} user={role}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        (self.folder / ".s.PGSQL.6432").unlink(missing_ok=True)  # of one that was killed
+        quiet = subprocess.DEVNULL
+        self.process = subprocess.Popen(self._command, stdout=quiet, stderr=quiet)
+        for _ in range(3_000):
+            with socket.socket(socket.AF_UNIX) as end:
+                if end.connect_ex(str(self.folder / ".s.PGSQL.6432")) == 0:
+                    return
+            signal.sigtimedwait([], 0.02)
+        raise RuntimeError("PgBouncer does not listen")
+
+    def kill(self) -> None:
+        """kill -9, as when its machine dies."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self) -> Pooler:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)

@@ -69,7 +69,7 @@ def plain_bytes(data: bytes) -> bytes:
 
 def required(tree: SubPattern) -> tuple[Clause, ...]:
     """Return the clauses of word fragments that a match needs; each holds in one of its forms."""
-    clauses = {_clause(group): None for group in _close(_sequence(tree))}
+    clauses = {_clause(group): None for group in spellings(tree)}
     telling = sorted(filter(None, clauses), key=_weakness)
     room = MAX_LOOKUPS
     chosen: list[Clause] = []
@@ -78,6 +78,11 @@ def required(tree: SubPattern) -> tuple[Clause, ...]:
         if room >= 0:
             chosen.append(clause)
     return tuple(chosen)
+
+
+def spellings(tree: SubPattern) -> tuple[Strings, ...]:
+    """Return groups of strings, as they are spelled: a match contains one of each group."""
+    return _close(_sequence(tree))
 
 
 def fragments_of(literal: str) -> frozenset[bytes]:

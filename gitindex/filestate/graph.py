@@ -16,8 +16,8 @@ from gitindex.git.command import read_blobs
 from gitindex.languages.facts import BlobFacts, FactsKey, Import, Symbol
 from gitindex.languages.imports import Resolver
 from gitindex.languages.table import extractor_id
-from gitindex.semantic.contexts import Context, ContextRouter, discover
-from gitindex.semantic.contexts.discovery import marks_of
+from gitindex.semantic.contexts.discovery import Context, discover, marks_of
+from gitindex.semantic.contexts.router import ContextRouter
 from gitindex.store.blobs import CHUNK
 from gitindex.store.connection import marks
 from gitindex.store.history import PathAtTime, Seen

@@ -179,9 +179,11 @@ def _take_facts(
     session = Session(worktree)
     repository = open_repository(worktree)
     try:
-        if not is_tree_here(repository, manifest.tree):
-            raise BadPack("its tree is not one of this repository")
-        keys = BlobTable(session.database).missing(sorted(needed_keys(repository, manifest.tree)))
+        try:
+            needed = needed_keys(repository, manifest.tree)
+        except (ObjectMissing, GitIndexError) as error:
+            raise BadPack("its tree is not one of this repository") from error
+        keys = BlobTable(session.database).missing(sorted(needed))
         with session.database.write():
             number = begin_import(session.database, *origin, 0)
         with Ingest(session, number) as ingest:
@@ -196,15 +198,6 @@ def _take_facts(
     finally:
         repository.close()
         session.close()
-
-
-def is_tree_here(repository: Repository, tree: str) -> bool:
-    """Does git have this tree?"""
-    try:
-        next(iter(repository.entries(tree)), None)
-    except (ObjectMissing, GitIndexError):
-        return False
-    return True
 
 
 def _read_blob(pack: Database, repository: Repository, key: FactsKey) -> ExtractedBlob | None:

@@ -128,10 +128,6 @@ def init(url: str) -> str:
             return "already"
         if version is not None and version > SCHEMA_VERSION:
             raise GitIndexError(f"the database has schema {version}", "upgrade gitindex")
-        if version is not None and version < FIRST_VERSION:
-            raise GitIndexError(
-                f"the database has schema {version}", "use the gitindex that made it"
-            )
         with server.transaction():
             if version is None:
                 _create_schema(server)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import select
 import threading
 import time
 from collections.abc import Iterator
@@ -23,7 +25,7 @@ from gitindex.git.settings import user_setting
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 CONNECT_SECONDS = 0.9
 """What a person waits for a server that is away before the local answer comes alone."""
 PATIENT_SECONDS = 15.0
@@ -34,11 +36,15 @@ BREAKER_SECONDS = 60.0
 """After a failure nobody tries again for this long: every prompt and agent would wait its turn."""
 GRACE_SECONDS = 0.5
 """Added to the server's own deadline, for a frozen server that does not enforce it."""
+IDLE_SECONDS = 60.0
+"""A server for agents or a page asks again within this time; later a firewall may have cut the line."""
 SEARCH_PATH = "gitindex,public,pg_temp"
 _SESSION = (
     "SELECT set_config('gitindex.token', %s, true), set_config('statement_timeout', %s, true),"
     " set_config('search_path', %s, true)"
 )
+_IDLE: dict[tuple[int, str], tuple[float, psycopg.Connection[tuple[Any, ...]]]] = {}
+"""One idle connection for each address, by process: two must never share one."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -146,11 +152,18 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
     try:
         seconds = PATIENT_SECONDS if patient else CONNECT_SECONDS
         token = read_token(named)
-        with _connect(named, seconds) as connection:
+        connection = _idle(named) or _connect(named, seconds)
+        try:
             server = Server(connection, query_ms / 1e3 + GRACE_SECONDS, token)
             _check_version(server)
             remove(breaker)
             yield server
+        except BaseException:
+            connection.close()
+            raise
+        kept = _IDLE.setdefault((os.getpid(), named), (time.monotonic(), connection))
+        if kept[1] is not connection:  # that of another thread: one is enough
+            connection.close()
     except psycopg.errors.InsufficientPrivilege as error:
         raise GitIndexError(
             f"the team's server refused: {_said(error)}", "ask its administrator"
@@ -163,6 +176,24 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
         if not patient:
             _trip(breaker, _said(error))
         raise Unavailable(_said(error)) from error
+
+
+def _idle(named: str) -> psycopg.Connection[tuple[Any, ...]] | None:
+    """Return the idle connection of this process; None where the server has left it."""
+    then, found = _IDLE.pop((os.getpid(), named), (0.0, None))
+    if found is not None and (
+        time.monotonic() - then > IDLE_SECONDS or select.select([found], [], [], 0)[0]
+    ):
+        found.close()
+        return None
+    return found
+
+
+@atexit.register
+def close_idle() -> None:
+    """Close the idle connections of this process; a fork leaves those of its parent alone."""
+    for key in [key for key in _IDLE if key[0] == os.getpid()]:
+        _IDLE.pop(key)[1].close()
 
 
 @contextmanager

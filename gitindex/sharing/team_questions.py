@@ -11,7 +11,7 @@ from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
 from gitindex.base.worktree import Worktree
-from gitindex.extract.fragments import Clause
+from gitindex.extract.fragments import parse, spellings
 from gitindex.languages.facts import BlobFacts, decode_facts, unpack_places
 from gitindex.languages.table import BY_NAME
 from gitindex.query.grep.pattern import GrepPattern, understand
@@ -25,11 +25,17 @@ CANDIDATES = 200
 MAX_NAMES = 20
 """Maximum number of names of one question sent to the team's index."""
 
-MAX_EXPRESSIONS = 4
+MAX_CLAUSES = 4
 """The server's index is asked for no more parts of one pattern."""
+MAX_SPELLINGS = 8
+"""Of one part, which are looked up one by one: a part with more narrows little."""
 MAX_LINE = 200
 """Characters of a matching line that are shown: minified files have lines of a megabyte."""
-_PART = compile_later(r"[a-z0-9]{3}")
+_PART = compile_later(r"[A-Za-z0-9]{3}")
+_EDGES = compile_later(r"^[^\w]+|[^\w]+$")
+_ASCII = compile_later(r"[ -~]+")
+_SCOPED_CASE = compile_later(r"\(\?[a-z]*i")
+_LIKE = compile_later(r"[\\%_]")
 _REPO = compile_later(r"(?<!\S)repo:(\S+)")
 
 
@@ -126,7 +132,8 @@ def grep(server: Server, text: str | GrepPattern, limit: int) -> list[dict[str, 
     The server narrows by parts that a match needs; a pattern without one is refused.
     """
     pattern = text if isinstance(text, GrepPattern) else GrepPattern(text)
-    needed = _expressions(understand(pattern).clauses)
+    any_case = understand(pattern).any_case or bool(_SCOPED_CASE.search(pattern.expression))
+    needed = _needed(pattern, any_case)
     if not needed:
         raise GitIndexError(
             "the pattern has no part of three letters that every match contains",
@@ -135,12 +142,13 @@ def grep(server: Server, text: str | GrepPattern, limit: int) -> list[dict[str, 
         )
     compiled = pattern.compiled()
     hits = Hits()
-    rows = server.rows("SELECT * FROM gi_texts(%s, %s)", needed, CANDIDATES)
+    given = json.dumps(needed), any_case, CANDIDATES
+    rows = server.rows("SELECT * FROM gi_texts(%s::jsonb, %s, %s)", *given)
     hits.cut = len(rows) >= CANDIDATES
     for row in rows:
-        repo, ref, commit, path, writer, at, content = row
+        repo, ref, commit, path, writer, at, first, content = row
         hit = _hit((repo, ref, commit, path, 1, "line", "", "", False, "text", writer, at, 0))
-        lines = enumerate(content.split("\n"), 1)
+        lines = enumerate(content.split("\n"), first)
         found = [(number, line) for number, line in lines if compiled.search(line)]
         hits += [hit | {"line": n, "text": safe_text(line[:MAX_LINE])} for n, line in found]
         if len(hits) > limit:
@@ -148,14 +156,33 @@ def grep(server: Server, text: str | GrepPattern, limit: int) -> list[dict[str, 
     return hits
 
 
-def _expressions(clauses: Iterable[Clause]) -> list[str]:
-    """Return up to four regular expressions of PostgreSQL that every match satisfies."""
-    found = []
-    for clause in clauses:
-        parts = [max(form, key=len).strip(b" ").decode("ascii", "replace") for form in clause]
-        if parts and all(_PART.search(part) for part in parts):
-            found.append("|".join(map(re.escape, sorted(parts))))
-    return found[:MAX_EXPRESSIONS]
+def _needed(pattern: GrepPattern, any_case: bool) -> list[list[str]]:
+    """Return what every match contains, one of each list: patterns of LIKE, or a regular expression.
+
+    LIKE compares twice as fast, but heeds case.
+    """
+    if pattern.invert:
+        return []
+    groups = []
+    for group in spellings(parse(pattern.expression, pattern.flags)):
+        words = sorted({_looked_up(text, any_case) for text in group})
+        if all(map(_is_indexed, words)) and len(words) <= MAX_SPELLINGS:
+            groups.append(words)
+    groups.sort(key=lambda words: (len(words), -min(map(len, words))))
+    chosen = groups[:MAX_CLAUSES]
+    if any_case:
+        return [["|".join(map(re.escape, words))] for words in chosen]
+    return [["%" + _LIKE.sub(r"\\\g<0>", word) + "%" for word in words] for words in chosen]
+
+
+def _looked_up(text: str, any_case: bool) -> str:
+    """Return the part that is looked up: other letters have other cases here and on the server."""
+    return _EDGES.sub("", max(_ASCII.findall(text), key=len, default="") if any_case else text)
+
+
+def _is_indexed(word: str) -> bool:
+    """Has the server's index parts of it, and can the server be asked for it at all?"""
+    return bool(_PART.search(word)) and word.isprintable()
 
 
 def _facts(server: Server, documents: list[int]) -> dict[int, BlobFacts]:

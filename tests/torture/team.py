@@ -114,7 +114,7 @@ def _ask(
     for function in FUNCTIONS:
         odd = [word for word in ODD if function != "gi_texts" or len(word) > 3]
         words = [rng.choice([*NAMES, *odd]) for _ in range(WORDS - 1)] + ["name_"]
-        given = "ARRAY[w]" if function in ("gi_search", "gi_texts") else "w"
+        given = {"gi_search": "ARRAY[w]", "gi_texts": _TEXTS}.get(function, "w")
         sql = f"SELECT DISTINCT f.repo FROM unnest(%s::text[]) w, LATERAL {function}({given}, 50) f"
         seen = {repo for (repo,) in reader.execute(sql, (words,)).fetchall()}
         assert seen <= visible, (function, seen - visible)
@@ -127,6 +127,7 @@ def _ask(
     clock.count(number=2 + len(NAMES))
 
 
+_TEXTS = "jsonb_build_array(jsonb_build_array('%%' || w || '%%')), false"
 _PACKAGES = "SELECT gi_packages_of(%s, ARRAY(SELECT generate_series(1, 66)))"
 
 

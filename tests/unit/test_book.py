@@ -251,7 +251,7 @@ NUMBERS = {  # what a page says → where the code has it, and in which unit
     "team.md: must stand within {} s": "sharing.server:CONNECT_SECONDS",
     "team.md: a question may take {} s": "sharing.server:QUERY_MS // 1000",
     "team.md: nobody tries for {} seconds": "sharing.server:BREAKER_SECONDS",
-    "team.md: reads at most {} texts": "sharing.team_questions:CANDIDATES",
+    "team.md: reads at most {} parts of texts": "sharing.team_questions:CANDIDATES",
     "languages.md: more than {} MiB | words only": "extract.policy:MAX_PARSE_BYTES >> 20",
     "languages.md: more than {} MiB | not indexed": "extract.policy:MAX_TEXT_BYTES >> 20",
     "languages.md: more than {} brackets": "languages.syntax.extract:MAX_NESTING",

@@ -20,7 +20,8 @@ from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import run_git
 from gitindex.git.interface import GITLINK, LINK, Head, Repository, blob_id
 from gitindex.refresh.queue import RefreshScope, resolve_scope
-from gitindex.semantic.contexts import Context, ContextRouter, discover, is_marker
+from gitindex.semantic.contexts.discovery import Context, discover, is_marker
+from gitindex.semantic.contexts.router import ContextRouter
 from gitindex.semantic.scip.facts import SyntacticOutline, Syntax
 from gitindex.semantic.scip.importer import (
     MAX_OUTPUT,

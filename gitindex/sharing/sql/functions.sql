@@ -224,9 +224,16 @@ BEGIN
     ORDER BY n COLLATE "C" ON CONFLICT (text) DO NOTHING;
     SELECT array_agg(g.id), array_agg(g.text) INTO known, spelled
     FROM unnest(spelled) n JOIN gi_name g ON g.text = n COLLATE "C";
-    INSERT INTO gi_text (sha, content)
-    SELECT DISTINCT ON (1) sha256(convert_to(d->>'content', 'UTF8')), d->>'content' FROM unnest(docs) d
-    WHERE d->>'content' IS NOT NULL ORDER BY 1 ON CONFLICT (sha) DO NOTHING;
+    WITH stored AS (
+        INSERT INTO gi_text (sha) SELECT DISTINCT sha256(convert_to(d->>'content', 'UTF8')) FROM unnest(docs) d
+        WHERE d->>'content' IS NOT NULL ORDER BY 1 ON CONFLICT (sha) DO NOTHING RETURNING id, sha
+    )
+    SELECT array_agg(id), array_agg(sha) INTO ids, added FROM stored;
+    -- OFFSET 0: each text is cut once, not once for each other text of the batch.
+    INSERT INTO gi_part SELECT x.id, p.line, p.part
+    FROM (SELECT DISTINCT ON (1) t.id, d->>'content' AS content FROM unnest(ids, added) AS t (id, sha)
+          JOIN unnest(docs) d ON sha256(convert_to(d->>'content', 'UTF8')) = t.sha ORDER BY 1 OFFSET 0) x,
+    parts_of(x.content) p;
     WITH put AS (
         INSERT INTO gi_doc (digest, oid, extractor, size, text_id, names)
         SELECT g.digest, decode(d->>'oid', 'hex'), e.id, (d->>'size')::int,
@@ -249,6 +256,7 @@ BEGIN
     SELECT digest, decode(d->>'payload', 'base64')
     FROM unnest(added) AS w (digest) JOIN unnest(digests, docs) AS g (digest, d) USING (digest)
     ORDER BY 1 ON CONFLICT (digest) DO NOTHING;
+    PERFORM gin_clean_pending_list(i) FROM unnest('{gi_part_parts,gi_doc_names,gi_name_parts}'::regclass[]) i;
     RETURN coalesce(array_length(ids, 1), 0);
 END $$;
 
@@ -513,26 +521,33 @@ BEGIN
     LIMIT least(greatest(most, 1), 200);
 END $$;
 
--- Texts that match all of up to four expressions, in any case: the caller compares their lines with the
--- pattern itself. Each expression has a part of three letters or digits, else every text would be read.
-CREATE FUNCTION gi_texts(patterns text[], most int)
-RETURNS TABLE (repo text, ref text, commit text, path text, writer text, indexed_at timestamptz, content text)
+-- Parts of texts that hold one of each of up to four lists of patterns: of LIKE, or (in any case) regular
+-- expressions. The caller compares their lines with the pattern itself. Each has a part of three letters or digits,
+-- else every text would be read.
+CREATE FUNCTION gi_texts(patterns jsonb, any_case boolean, most int)
+RETURNS TABLE (repo text, ref text, commit text, path text, writer text, indexed_at timestamptz, line int, content text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET enable_seqscan = off AS $$
-DECLARE few int[] := gi_few(); mine name[] := gi_roles(); p text[] := patterns; docs int[];
+DECLARE few int[] := gi_few(); mine name[] := gi_roles(); docs int[]; lines int[]; fits text;
         count int := least(greatest(most, 1), 500);
 BEGIN
-    IF coalesce(array_length(p, 1), 0) NOT BETWEEN 1 AND 4 OR few = '{}' THEN
+    IF jsonb_array_length(patterns) NOT BETWEEN 1 AND 4 OR few = '{}' THEN
         RETURN;
     END IF;
-    -- One condition per pattern, and no grouping: the first texts that fit end the search.
-    EXECUTE format('SELECT ARRAY(SELECT s.id FROM gi_text x CROSS JOIN LATERAL (SELECT d.id FROM gi_doc d'
-        ' WHERE d.text_id = x.id AND gi_seen(d.id, $2, $3) ORDER BY d.id LIMIT 1) s WHERE %s LIMIT $4)',
-        (SELECT string_agg(format('x.content ~* $1[%s]', n), ' AND ') FROM generate_series(1, array_length(p, 1)) n))
-        INTO docs USING p, few, mine, count;
-    RETURN QUERY SELECT r.name, t.ref, m.commit, t.path, m.writer::text, m.completed_at, x.content
-        FROM gi_places(docs, few, count) t JOIN gi_doc d ON d.id = t.doc_id JOIN gi_text x ON x.id = d.text_id
+    -- One condition per pattern: an index of trigrams serves each better than all of them in one.
+    SELECT string_agg(format('(%s)', (SELECT string_agg(
+        format('x.content %s %L', CASE WHEN any_case THEN '~*' ELSE 'LIKE' END, one), ' OR ')
+        FROM jsonb_array_elements_text(list) one)), ' AND ') INTO fits FROM jsonb_array_elements(patterns) list;
+    -- No grouping: the first parts that fit end the search.
+    EXECUTE 'SELECT array_agg(f.id), array_agg(f.line) FROM (SELECT s.id, x.line FROM gi_part x'
+        ' CROSS JOIN LATERAL (SELECT d.id FROM gi_doc d WHERE d.text_id = x.text_id AND gi_seen(d.id, $1, $2)'
+        ' ORDER BY d.id LIMIT 1) s WHERE ' || fits || ' LIMIT $3) f'
+        INTO docs, lines USING few, mine, count;
+    RETURN QUERY SELECT r.name, t.ref, m.commit, t.path, m.writer::text, m.completed_at, x.line, x.content
+        FROM gi_places(ARRAY(SELECT DISTINCT unnest(docs)), few, count) t
+        JOIN unnest(docs, lines) f (doc_id, line) ON f.doc_id = t.doc_id JOIN gi_doc d ON d.id = t.doc_id
+        JOIN gi_part x ON x.text_id = d.text_id AND x.line = f.line
         JOIN gi_repo r ON r.id = t.repo_id JOIN gi_marker m ON m.repo_id = t.repo_id AND m.ref = t.ref
-        ORDER BY 1, 4;
+        ORDER BY 1, 4, 7 LIMIT count;
 END $$;
 
 -- Facts of documents that are in a tree the caller may see.

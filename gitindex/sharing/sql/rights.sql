@@ -3,7 +3,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA gitindex FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA gitindex FROM PUBLIC;
 GRANT USAGE ON SCHEMA gitindex TO gi_reader, gi_writer, gi_admin;
 GRANT EXECUTE ON FUNCTION gi_probe(), gi_repos(), gi_definitions(text, int), gi_like(text, int),
-    gi_references(text, int), gi_packages_of(text, int[]), gi_search(text[], int, jsonb), gi_facts(int[]), gi_login(int), gi_texts(text[], int), gi_members(text),
+    gi_references(text, int), gi_packages_of(text, int[]), gi_search(text[], int, jsonb), gi_facts(int[]), gi_login(int), gi_texts(jsonb, boolean, int), gi_members(text),
     gi_fleet_view(), gi_note_fleet(int, uuid, text, int, int, int, text),
     gi_join(text, text, text, text), gi_identity()
     TO gi_reader;

@@ -322,7 +322,7 @@ def test_x2_garbage_is_refused(data: bytes) -> None:
 
 
 def test_every_tool_of_the_table_is_whole() -> None:
-    from gitindex.semantic.contexts import Context
+    from gitindex.semantic.contexts.discovery import Context
     from gitindex.semantic.scip.tools import InstalledIndexer, command
 
     assert {tool.family for tool in TOOLS} == {

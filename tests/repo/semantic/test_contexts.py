@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitindex.base.vocabulary import ContextKind, ContextState
-from gitindex.semantic.contexts import (
-    ContextRouter,
+from gitindex.semantic.contexts.discovery import (
+    FAMILIES,
     Discovery,
     discover,
     family_of,
+    folders_up,
     is_marker,
-    probe,
 )
-from gitindex.semantic.contexts.discovery import FAMILIES, folders_up
-from gitindex.semantic.contexts.router import probed
+from gitindex.semantic.contexts.router import ContextRouter, probe, probed
 from gitindex.semantic.contexts.workspaces import WorkspaceSurroundings, read_members
 from tests.support import Repo
 

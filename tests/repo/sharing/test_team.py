@@ -296,6 +296,7 @@ def test_lines_of_other_repositories_are_found_by_a_pattern(
         "a.py": "def alpha():\n    return 'Needle 42'\n",
         "b.md": "a needle 7\nno\n",
         "ü.txt": "nädel\n",
+        "long.md": "filler\n" * 3_000 + "pinpoint\n",  # stored in parts
     }
     for name in ("first", "fork"):
         repo = Repo(tmp_path / name)
@@ -309,7 +310,7 @@ def test_lines_of_other_repositories_are_found_by_a_pattern(
     see(cluster, database, "fork", "alice")
     with psycopg.connect(cluster.url(database)) as admin:
         row = admin.execute("SELECT count(*) FROM gitindex.gi_text").fetchone()
-        assert row == (3,), "a fork shares the texts"
+        assert row == (4,), "a fork shares the texts"
 
     def lines(pattern: str, user: str = "ci") -> set[tuple[str, str, int, str]]:
         hits = asked_of_team(cluster, database, user, team_questions.grep, pattern)
@@ -321,6 +322,17 @@ def test_lines_of_other_repositories_are_found_by_a_pattern(
     assert lines(r"needle \d", "bob") == set()
     assert {line[1] for line in lines(r"(?i)needle \d+")} == {"a.py", "b.md"}
     assert {line[3] for line in lines(r"alpha|needle")} == {"def alpha():", "a needle 7"}
+    assert {line[1] for line in lines(r"(?i:NEEDLE) \d+")} == {"a.py", "b.md"}
+    assert lines(r"NEEDLE \d+") == set()
+    assert (
+        {line[1] for line in lines("nädel")}
+        == {line[1] for line in lines("(?i)NÄDEL")}
+        == {"ü.txt"}
+    )
+    assert {line[2] for line in lines(r"(alpha|pinpoint|nee_dle|nee%le)[ (:]")} == {1}, (
+        "_ and % are letters"
+    )
     assert lines(r"return.*absent") == set()
+    assert lines("pinpoint", "alice") == {("fork", "long.md", 3_001, "pinpoint")}
     with pytest.raises(GitIndexError, match="three letters"):
         lines(r"\d+")

@@ -16,7 +16,7 @@ import pytest
 
 from gitindex.base.errors import GitIndexError
 from gitindex.sharing import diagnosis, team_questions
-from gitindex.sharing.server import Unavailable, connected
+from gitindex.sharing.server import Unavailable, close_idle, connected
 from tests.mcp_client import Inside
 from tests.postgres import Cluster, children
 from tests.support import Repo
@@ -181,6 +181,7 @@ def test_a_server_that_refuses_is_unavailable(
             os.unlink(os.path.join(os.environ["XDG_STATE_HOME"], "gitindex", name))
     cluster.run(database, "ALTER ROLE carol CONNECTION LIMIT -1")
     cluster.run("postgres", f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
+    close_idle()
     with (
         pytest.raises(Unavailable, match="not currently accepting"),
         connected(cluster.url(database, "ci")),

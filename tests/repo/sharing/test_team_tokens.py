@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +13,17 @@ import pytest
 from gitindex.base.errors import GitIndexError
 from gitindex.sharing import membership, team_questions
 from gitindex.sharing.membership import forget_membership
-from gitindex.sharing.server import Unavailable, connected, log_in, log_out, read_token
-from tests.postgres import Cluster
-from tests.support import Repo, wait_for
+from gitindex.sharing.server import (
+    Unavailable,
+    close_idle,
+    connected,
+    log_in,
+    log_out,
+    read_token,
+)
+from tests.postgres import Cluster, Pooler
+from tests.support import Repo
 from tests.team import configure, join, push, see
-
-POOLER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
 
 
 @pytest.fixture(autouse=True)
@@ -42,40 +42,18 @@ def published(cluster: Cluster, database: str, sources: tuple[Repo, Repo]) -> st
 
 
 @pytest.fixture
-def pooled(cluster: Cluster, published: str, tmp_path: Path) -> Iterator[str]:
-    """The address of a pooler with ONE connection to the server, shared by everybody."""
-    if POOLER is None:
-        pytest.skip("no pgbouncer: install Debian's package `pgbouncer`")
+def pooler(cluster: Cluster, published: str) -> Iterator[Pooler]:
+    """A pooler with ONE connection to the server, shared by everybody."""
     with psycopg.connect(cluster.url("postgres"), autocommit=True) as admin:
         if not admin.execute("SELECT 1 FROM pg_roles WHERE rolname = 'gi_pool'").fetchone():
             admin.execute("CREATE ROLE gi_pool LOGIN IN ROLE gi_writer")
-    folder = cluster.folder / f"pool-{published}"
-    folder.mkdir(mode=0o755)
-    (folder / "users.txt").write_text('"gi_pool" ""\n')
-    (folder / "pool.ini").write_text(
-        f"[databases]\n{published} = host={cluster.folder} port=5432 dbname={published}\n"
-        "[pgbouncer]\nlisten_addr =\nlisten_port = 6432\n"
-        f"unix_socket_dir = {folder}\nauth_type = trust\nauth_file = {folder}/users.txt\n"
-        "pool_mode = transaction\ndefault_pool_size = 1\nmax_client_conn = 300\n"
-    )
-    user = ["-u", "nobody"] if os.geteuid() == 0 else []
-    shutil.chown(folder, "nobody") if user else None
-    running = subprocess.Popen(
-        [POOLER, *user, str(folder / "pool.ini")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(lambda: _listens(folder / ".s.PGSQL.6432"), 60)
-        yield f"host={folder} port=6432 dbname={published} user=gi_pool"
-    finally:
-        running.send_signal(signal.SIGINT)
-        running.wait(60)
+    with Pooler(cluster, published, "gi_pool", 1) as pooler:
+        yield pooler
 
 
-def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as end:
-        return end.connect_ex(str(path)) == 0
+@pytest.fixture
+def pooled(pooler: Pooler) -> str:
+    return pooler.address
 
 
 def ask(address: str, name: str) -> set[str]:
@@ -211,7 +189,42 @@ def test_a_push_works_through_the_pooler(
     assert ask(pooled, "third_function") == {"third"}
 
 
+def test_one_connection_serves_the_questions_of_a_process(cluster: Cluster, published: str) -> None:
+    address = cluster.url(published, "alice")
+    pids = set()
+    for _ in range(3):
+        with connected(address) as server:
+            pids.add(server.rows("SELECT pg_backend_pid()")[0][0])
+    assert len(pids) == 1
+    with psycopg.connect(cluster.url(published), autocommit=True) as admin:
+        admin.execute("SELECT pg_terminate_backend(%s, 60000)", (*pids,))
+    assert ask(address, "lonely") == {"library"}, "a line that was cut is replaced"
+    close_idle()
+
+
+def test_a_pooler_that_is_away_is_unavailable_and_is_found_again(
+    cluster: Cluster, pooler: Pooler, published: str
+) -> None:
+    log_in(pooler.address, cluster.url(published, "alice"), 600)
+    assert ask(pooler.address, "lonely") == {"library"}
+    pooler.kill()
+    with pytest.raises(Unavailable):
+        ask(pooler.address, "lonely")
+    pooler.start()
+    assert ask(pooler.address, "lonely") == {"library"}
+    close_idle()
+
+
+BACK_TO_7: tuple[str, ...] = (
+    "ALTER TABLE gi_text ADD COLUMN content text",
+    "UPDATE gi_text SET content = (SELECT string_agg(content, E'\\n' ORDER BY line) FROM gi_part"
+    " WHERE text_id = id)",
+    "CREATE INDEX gi_text_parts ON gi_text USING gin (content gin_trgm_ops)",
+    "DROP TABLE gi_part",
+    "DROP FUNCTION parts_of",
+)
 BACK_TO_4: tuple[str, ...] = (  # the schemas 4 to 6 differ in functions
+    *BACK_TO_7,
     "CREATE TABLE gi_pack (id int PRIMARY KEY)",
     "CREATE TABLE gi_pack_part (pack_id int REFERENCES gi_pack)",
 )
@@ -227,7 +240,7 @@ BACK_TO_3: tuple[str, ...] = (
 
 
 @pytest.mark.parametrize(
-    ("version", "undo"), [(3, BACK_TO_3), *((n, BACK_TO_4) for n in (4, 5, 6))]
+    ("version", "undo"), [(3, BACK_TO_3), *((n, BACK_TO_4) for n in (4, 5, 6)), (7, BACK_TO_7)]
 )
 def test_a_database_of_an_older_schema_is_upgraded_in_place(
     cluster: Cluster, sources: tuple[Repo, Repo], version: int, undo: tuple[str, ...]
@@ -248,3 +261,6 @@ def test_a_database_of_an_older_schema_is_upgraded_in_place(
     assert membership.init(url) == f"upgraded from schema {version}"
     assert membership.init(url) == "already"
     assert ask(cluster.url(name, "ci"), "lonely") == {"library"}
+    with connected(cluster.url(name, "ci")) as server:
+        lines = team_questions.grep(server, "def lonely", 50)
+    assert bool(lines) == (version > 3), "texts are stored since schema 4"
