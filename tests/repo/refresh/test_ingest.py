@@ -14,6 +14,7 @@ from gitindex.refresh import refresher as intake
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.refresher import Ingest
 from gitindex.refresh.session import Session
+from gitindex.store.blobs import all_late
 from gitindex.store.lexical import LexicalReader
 from gitindex.store.name_index import NameIndex, name_index_faults
 from tests.support import Repo
@@ -90,6 +91,21 @@ def test_a_batch_whose_documents_are_not_there_leaves_nothing(
     with pytest.raises(StoreError, match="did not store"):
         ingest(session, repo, [found(2), found(3)])
     assert held(session) == (1, 1)
+    lost = found(3).key
+    monkeypatch.setattr(LexicalReader, "holds", lambda _self, key: key != lost)
+    with pytest.raises(StoreError, match="did not store"):
+        ingest(session, repo, [found(2), found(3)])
+    assert held(session) == (1, 1), "of so few documents each is read back"
+
+
+def test_facts_come_with_their_scopes_if_nobody_says_otherwise(
+    repo: Repo, session: Session
+) -> None:
+    ingest(session, repo, [found(1)])
+    assert not all_late(session.database)
+    with Ingest(session, late_scopes=True) as taking:
+        taking.add(found(2))
+    assert all_late(session.database) == {found(2).key}
 
 
 def test_what_came_before_a_failure_in_an_earlier_batch_stays(
