@@ -356,7 +356,7 @@ class _CallerWalk:
         users, loose = self._around_uses(finder, definition, distance)
         if loose and not users:
             return None  # a statement of a module hands it over: who imports that may run it
-        if holder is not None and (not users or finder.dispatch.kin(definition).outside):
+        if holder is not None and (not users or _may_override(finder, definition)):
             users.append(holder)  # called from outside of the tree
         return users
 
@@ -421,6 +421,16 @@ class _CallerWalk:
                 return around
             around = source.symbol(around.parent)
         return None
+
+
+def _may_override(finder: Finder, member: Definition) -> bool:
+    """Return whether a class outside of the tree may call a member: one of its own has that name."""
+    if not finder.dispatch.kin(member).outside:
+        return False
+    classes = finder.binder.types.classes
+    home = classes.class_of(member)
+    above = classes.ancestors(home)[0] if home else ()
+    return not above or any(classes.may_inherit(one, member.name) for one in above)
 
 
 def _are_all(users: list[Definition] | None, definition: Definition, distance: int) -> bool:

@@ -436,7 +436,7 @@ def _is_exported(symbol: Definition, outer: Definition | None, language: str) ->
         case "python" if name == "__getattr__" and outer is None:
             return True  # it serves names of the module
         case "python":
-            return reachable and (not name.startswith("_") or name == "__init__")
+            return reachable and (not name.startswith("_") or name in ("__init__", "__call__"))
         case "go":
             return name[:1].isupper()
         case "java" | "kotlin" | "csharp" | "scala" | "swift" | "php":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -249,6 +250,20 @@ class Classes:
                 if not chain or chain[-1].name not in BUILTINS.get(source.language, ()):
                     self._foreign.add(key)
         return bases, is_open
+
+    def may_inherit(self, definition: Definition, name: str) -> bool:
+        """Return whether a base outside of the tree may have a member; Python's own are looked into."""
+        source = self._project.source(definition.path)
+        if source is None or source.language != "python":
+            return self.bases(definition)[1]
+        place = self.beside(source, definition, definition.parent, 1)
+        for chain in self._written_bases(source, definition):
+            last = chain[-1].name if chain else ""
+            known = getattr(builtins, last, None) if chain and len(chain) == 1 else None
+            lacks = last in _ROOTS or (isinstance(known, type) and not hasattr(known, name))
+            if not lacks and self._named_type(chain, place).definition in (None, definition):
+                return True
+        return False
 
     def _written_bases(
         self, source: FileNames, definition: Definition

@@ -86,6 +86,12 @@ CASES = {
     "a parameter renamed": ("m/core.py", "(name,", "(title,", [("changed", "build", True)]),
     "a default taken away": ("m/core.py", "size=1)", "size)", [("changed", "build", True)]),
     "an annotation": ("m/core.py", "(name,", "(name: str,", [("changed", "build", False)]),
+    "what is called by calling the object": (
+        "m/core.py",
+        "self, scale=1):\n        return scale",
+        "self, scale=1):\n        return scale\n\n    def __call__(self, x):\n        return x",
+        [("added", "Shape.__call__", False)],
+    ),
     "private": ("m/core.py", "def _private", "def _other", []),
     "in a private module": ("m/_hidden.py", "secret", "other", []),
     "in a test": ("tests/test_core.py", "test_it", "test_more", []),

@@ -425,6 +425,23 @@ def test_what_only_a_framework_calls_is_reached_through_its_class(repo: Repo) ->
     assert repo.answer("impact", "--staged", "--tests")["tests"] == ["tests/test_shell.py"]
 
 
+@pytest.mark.parametrize(
+    ("name", "reached"), [("load", ["own"]), ("__missing__", ["other", "own"])]
+)
+def test_a_base_that_python_itself_has_calls_what_it_knows(
+    repo: Repo, name: str, reached: list[str]
+) -> None:
+    """A dict calls `__missing__` and knows no `load`: who makes the object runs only the first."""
+    text = f"class Config(dict):\n    def {name}(self, key=1):\n        return 1\n"
+    own = f"from config import Config\n\n\ndef test_it():\n    Config().{name}()\n"
+    other = "from config import Config\n\n\ndef test_it():\n    assert not Config()\n"
+    files = {"config.py": text, "tests/test_own.py": own, "tests/test_other.py": other}
+    repo.index_files(files)
+    replace(repo, "config.py", "return 1", "return 2")
+    named = repo.answer("impact", "--staged", "--tests")["tests"]
+    assert sorted(named) == [f"tests/test_{one}.py" for one in reached]
+
+
 def test_nobody_runs_a_method_without_its_object(repo: Repo) -> None:
     """The name of the class is rarer than `get`: who makes the object is followed, not the name."""
     files = {
