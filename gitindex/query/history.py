@@ -214,22 +214,20 @@ def _changes_parameters(worktree: Worktree, event: Answer, name: str) -> bool:
     if not event["path"].endswith(".py") or "pathBytes" in event:
         return False
     texts = [
-        try_git(worktree.root, "cat-file", "blob", f"{commit}:{event['path']}").output
+        try_git(worktree.root, "cat-file", "blob", f"{commit}:{event['path']}").output.decode(
+            "utf-8", "replace"
+        )
         for commit in (f"{event['commit']}^", event["commit"])
     ]
     return _parameters(texts[0], name) != _parameters(texts[1], name)
 
 
-def _parameters(text: bytes, name: str) -> list[bytes]:
+def _parameters(text: str, name: str) -> list[str]:
     """Return the parameter lists of the functions of a name, blanks apart."""
-    lists = []
-    for match in re.finditer(rb"\bdef\s+" + re.escape(name.encode()) + rb"\s*\(", text):
-        depth, at = 1, match.end()
-        while at < len(text) and depth:
-            depth += (text[at] in b"([{") - (text[at] in b")]}")
-            at += 1
-        lists.append(b"".join(text[match.end() : at].split()))
-    return lists
+    from gitindex.query.impact.signatures import bracket  # look-ups alone need no engine
+
+    heads = re.finditer(rf"\bdef\s+{re.escape(name)}\s*(?=\()", text)
+    return ["".join(bracket(text, match.end()).split()) for match in heads]
 
 
 def _broken(worktree: Worktree, path: str, commit: str, name: str) -> Iterator[Answer]:

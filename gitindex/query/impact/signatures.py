@@ -45,7 +45,7 @@ class Incompatibility(NamedTuple):
 def read_parameters(signature: str) -> list[Parameter] | None:
     """Parse the parameters of a Python function; None if the text is incomplete, or too new."""
     opened = _opened(signature)
-    tree = _parse(f"def f{_bracket(signature, opened)}: pass")
+    tree = _parse(f"def f{bracket(signature, opened)}: pass")
     if tree is None or not isinstance(tree.body[0], ast.FunctionDef):
         return None
     given = tree.body[0].args
@@ -67,7 +67,7 @@ def read_parameters(signature: str) -> list[Parameter] | None:
 def python_header(text: str) -> str:
     """Return the text of a Python function to the end of the line that closes its parameters."""
     opened = _opened(text)
-    end = opened + len(_bracket(text, opened))
+    end = opened + len(bracket(text, opened))
     return text[:end] + text[end:].partition("\n")[0] if end > opened else text
 
 
@@ -76,13 +76,13 @@ def _opened(signature: str) -> int:
     start = _DEF.match(signature)
     opened = start.end() if start else len(signature)
     if signature[opened : opened + 1] == "[":  # type parameters
-        opened += len(_bracket(signature, opened) or signature)
+        opened += len(bracket(signature, opened) or signature)
     return opened
 
 
 def read_call(text: str, opened: int) -> CallArguments | None:
     """Parse the arguments of a call; None if a star hides their number, or Python cannot parse it."""
-    tree = _parse(f"f{_bracket(text, opened)}")
+    tree = _parse(f"f{bracket(text, opened)}")
     statement = tree.body[0] if tree else None
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
@@ -93,7 +93,7 @@ def read_call(text: str, opened: int) -> CallArguments | None:
     return CallArguments(len(call.args), tuple(keywords))
 
 
-def _bracket(text: str, opened: int) -> str:
+def bracket(text: str, opened: int) -> str:
     """Return a bracket of Python with what is in it; empty if it is not there, or not closed."""
     if opened < 0 or text[opened : opened + 1] not in ("(", "["):
         return ""

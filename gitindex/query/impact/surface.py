@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -98,24 +98,26 @@ def is_announced(found: SurfaceChange, news: list[str]) -> bool:
 
 def added_news(change: TreeChange, changelog: str = "") -> list[str]:
     """Return lines that the change adds to changelogs: to the given one, or to any."""
-    lines: list[str] = []
-    for raw in {**change.before.view.changed(), **change.after.view.changed()}:
-        path = os.fsdecode(raw)
-        if path == changelog or (not changelog and is_news(path)):
-            old = set(_text(change.before, raw).splitlines())
-            lines += [line for line in _text(change.after, raw).splitlines() if line not in old]
-    return lines
+    texts = _changed_texts(change, changelog, is_news)
+    pairs = ((set(old.splitlines()), new.splitlines()) for old, new in texts)
+    return [line for known, lines in pairs for line in lines if line not in known]
 
 
 def allows_breaks(change: TreeChange, version_file: str = "") -> bool:
     """Return whether the version is raised for incompatible changes: in its first number (or 0.y)."""
+    texts = _changed_texts(change, version_file, _VERSION_FILES.search)
+    pairs = (zip(*map(_versions, pair), strict=False) for pair in texts)
+    return any(_is_major(was, now) for pair in pairs for was, now in pair)
+
+
+def _changed_texts(
+    change: TreeChange, name: str, chosen: Callable[[str], object]
+) -> Iterator[list[str]]:
+    """Yield both texts of changed files: of the named one, else of those that are chosen."""
     for raw in {**change.before.view.changed(), **change.after.view.changed()}:
         path = os.fsdecode(raw)
-        if path == version_file or (not version_file and _VERSION_FILES.search(path)):
-            old, new = (_versions(_text(f, raw)) for f in (change.before, change.after))
-            if any(_is_major(was, now) for was, now in zip(old, new, strict=False)):
-                return True
-    return False
+        if path == name or (not name and chosen(path)):
+            yield [_text(finder, raw) for finder in (change.before, change.after)]
 
 
 def _versions(text: str) -> list[list[int]]:
@@ -229,8 +231,10 @@ class _ModulePair:
         if outer:
             gone = outer in self._was and outer not in self._now
             owner = self._bound[outer][1] if outer in self._bound else self._now.get(outer)
-            inherited = symbol.kind in FUNCTIONS and owner and _inherits(self._after, owner, symbol)
-            return gone or bool(inherited)
+            if gone or not owner or symbol.kind not in FUNCTIONS:
+                return gone
+            # from a base, possibly from one outside
+            return any(self._after.binder.types.classes.members(owner, symbol.name, False))
         return any(self._offers(path, name) for path in self._paths)
 
     def _offers(self, path: str, name: str) -> bool:
@@ -239,21 +243,10 @@ class _ModulePair:
         if source is None:
             return False
         if source.language in ECMA:
-            stars = [item for item in source.imports if ("*", "*") in item.names]
-            return any(f"export * from '{s.module}'" in _code(self._after, path) for s in stars)
+            return bool(_stars(self._after.project, source))
         if any(local == name for item in source.imports for _, local in item.names):
             return True
         return source.language == "python" and Judge(self._before, self._after).serves(source, name)
-
-
-def _code(finder: Finder, path: str) -> str:
-    return finder.project.text(path).decode("utf-8", "replace").replace('"', "'")
-
-
-def _inherits(after: Finder, owner: Definition, symbol: Definition) -> bool:
-    """Return whether a class still has the member from a base, or possibly from one outside."""
-    found, is_open = after.binder.types.classes.members(owner, symbol.name, False)
-    return bool(found) or is_open
 
 
 def _signature(finder: Finder, symbol: Definition) -> str:
@@ -395,11 +388,8 @@ def _exported_imports(project: Project, source: FileNames) -> set[str]:
 
 def _starred(project: Project, source: FileNames, seen: frozenset[str]) -> set[str]:
     """Return the names that a module passes on as a whole from private files."""
-    stars, names = source.stars, set[str]()
-    if source.language in ECMA:
-        text = project.text(source.path).decode("utf-8", "replace").replace('"', "'")
-        stars = [star for star in stars if f"export * from '{star.module}'" in text]
-    for star in stars:
+    names = set[str]()
+    for star in _stars(project, source):
         for path in project.resolve(source, star)[:1]:
             inner = project.source(path) if _is_private(path) and path not in seen else None
             if inner is not None:
@@ -407,6 +397,14 @@ def _starred(project: Project, source: FileNames, seen: frozenset[str]) -> set[s
                 if not inner.children(-1, "__all__"):
                     names |= _starred(project, inner, seen | {path})
     return names
+
+
+def _stars(project: Project, source: FileNames) -> list[Import]:
+    """Return the imports by which a module passes on all that another one has."""
+    if source.language not in ECMA:
+        return source.stars
+    text = project.text(source.path).decode("utf-8", "replace").replace('"', "'")
+    return [star for star in source.stars if f"export * from '{star.module}'" in text]
 
 
 def _is_public_use(project: Project, source: FileNames, item: Import) -> bool:

@@ -38,6 +38,8 @@ MAX_COMMITS = 50_000
 """Commits between the sides and their common base that are walked."""
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 
+_NOTHING: tuple[MergeFindings, list[SideFinding]] = MergeFindings([], [], []), []
+
 Row = dict[str, Any]
 Pair = tuple[str, str]
 
@@ -165,22 +167,24 @@ class _Radar:
 
     def _ahead(self, one: str, other: str, base: str) -> Row:
         """Return the row of a pair in which one side has all that the other has: no merge is made."""
-        return _row(FITS, Merge(self._tree(other if base == one else one)))
+        return _row(FITS, Merge(self._tree(other if base == one else one)), *_NOTHING)
 
     def _judge(self, one: str, other: str, base: str, merged: dict[Pair, Merge]) -> Row:
         merge = merged[one, other]
         if not merge.tree:
-            return _row(UNRELATED, merge)
+            return _row(UNRELATED, merge, *_NOTHING)
         works = [self._work(base, side) for side in (one, other)] if base else []
         if works and not works[0].meets(works[1]):
-            return _row(CONFLICT if merge.conflicts else FITS, merge)
+            return _row(CONFLICT if merge.conflicts else FITS, merge, *_NOTHING)
         if not works:
             works = [self._work(one, other), self._work(other, one)]
         result = MergedTree(merge.tree, merge.conflicts, self._objects.env)
         with self._open(TreeChoice(merged=result)) as view:
             sides = Sides(self._view(one), self._view(other), view)
             findings, misfits = _find_breaks(sides, *works)
-        return _found_row(merge, findings, misfits)
+        fits = CONFLICT if merge.conflicts else FITS
+        breaks = bool(findings.breaks or findings.duplicates or misfits)
+        return _row(BREAKS if breaks else fits, merge, findings, misfits)
 
     def _work(self, base: str, commit: str) -> Work:
         key = (base, commit)
@@ -203,20 +207,14 @@ class _Radar:
         return open_tree(self._query.worktree, self._query.path, choice, self._memory.facts)
 
 
-def _row(verdict: str, merge: Merge) -> Row:
-    conflicts = [path_fields(name)["path"] for name in merge.conflicts]
-    empty: Row = {"breaks": [], "possible": [], "duplicates": [], "misfits": []}
-    return {"verdict": verdict, "mergedTree": merge.tree, "conflicts": conflicts, **empty}
-
-
-def _found_row(merge: Merge, findings: MergeFindings, misfits: list[SideFinding]) -> Row:
-    breaks = bool(findings.breaks or findings.duplicates or misfits)
-    verdict = BREAKS if breaks else CONFLICT if merge.conflicts else FITS
+def _row(verdict: str, merge: Merge, found: MergeFindings, misfits: list[SideFinding]) -> Row:
     return {
-        **_row(verdict, merge),
-        "breaks": [one.fields() for one in findings.breaks],
-        "possible": [one.fields() for one in findings.possible],
-        "duplicates": [one.fields() for one in findings.duplicates],
+        "verdict": verdict,
+        "mergedTree": merge.tree,
+        "conflicts": [path_fields(name)["path"] for name in merge.conflicts],
+        "breaks": [one.fields() for one in found.breaks],
+        "possible": [one.fields() for one in found.possible],
+        "duplicates": [one.fields() for one in found.duplicates],
         "misfits": [one.fields() for one in misfits],
     }
 
