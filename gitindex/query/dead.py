@@ -14,8 +14,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitindex.base.errors import Exit, GitIndexError
-from gitindex.base.escape import safe_text
 from gitindex.base.path_kind import file_kinds
 from gitindex.base.vocabulary import Assumption, FactsStatus
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
@@ -45,7 +43,6 @@ _SYMBOLS = (
     " JOIN {live} l ON l.blob_id=s.blob_id JOIN {blobs} b ON b.id=l.blob_id"
     " WHERE b.status='parsed'"
 )
-_BELOW = "SELECT 1 FROM {live} WHERE path=? OR (path>=? AND path<?) LIMIT 1"
 _NO_END = "\\ No newline at end of file\n"
 
 Span = tuple[int, int]
@@ -77,9 +74,6 @@ class DeadFindings(NamedTuple):
 
 def find_dead(view: TreeView, query: DeadQuery, finder: Finder) -> DeadFindings:
     """Return the definitions that nobody uses, by path and line."""
-    below = os.fsencode(query.below)
-    if below and not view.rows(_BELOW, below, below + b"/", below + b"0"):
-        raise GitIndexError(f"not in the tree: {safe_text(query.below)}", code=Exit.USAGE)
     view.ensure_facts()
     candidates = [d for d in _candidates(view, query, finder) if _may_be_dead(finder, d, query)]
     examined = candidates[:MAX_EXAMINED]

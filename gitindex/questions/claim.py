@@ -85,7 +85,7 @@ Prove: claim | tool=verify_claims listed
       + {FORMS}
     --from-text | from_text flag | CLAIM is a report: check the FILE:LINE quotes and code spans in it.
     mcp | text ..200000 | a report whose FILE:LINE quotes are checked
-    --strict | sure flag | A broken assumption makes a verdict unverifiable. | assumeNothing:
+    --assume-nothing | sure flag | A broken assumption makes a verdict unverifiable. | assumeNothing:
     at
 """
 QUESTION = question(TABLE, ask, text, code=code, example={"claims": ["no_callers(helper)"]})

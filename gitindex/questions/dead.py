@@ -85,7 +85,7 @@ Change: dead | found=dead tool=find_dead_code
     within
     --public | public flag | Report exported definitions, too. | same
     --patch | patch flag | Print the removal as a diff for `git apply`.
-    --strict | sure flag | A broken assumption is a doubt: leave those out.
+    --assume-nothing | sure flag | A broken assumption is a doubt: leave those out.
     --limit -m -n | limit integer =200 1..4000 | Definitions at most. | =50 1..200:
     at
 """

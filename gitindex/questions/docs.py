@@ -87,13 +87,13 @@ Explore: docs | found=topics,results tool=search_documents pages=results reach=1
   Markdown, reStructuredText and AsciiDoc by topic, day, front matter and text.
   > Markdown, rst and adoc by text, topics, dates or any front-matter field; at least one.
     * | query = ..500 | Words that a document must contain, in any case; see --regex. | :
-    --tag -t | tags texts | A topic it must have; repeat for more. | ..200: all of them
+    --tag | tags texts | A topic it must have; repeat for more. | ..200: all of them
     --from | date_from ..10 | Dated this day or later: YYYY-MM-DD. | dateFrom: YYYY-MM-DD
     --to | date_to ..10 | Dated this day or earlier: YYYY-MM-DD. | dateTo:
-    --field -f | fields fields | NAME=VALUE of its front matter; repeat for more. | ..200: {session_id:
+    --field | fields fields | NAME=VALUE of its front matter; repeat for more. | ..200: {session_id:
       + …}
     mcp | session ..200 |  | session_id hidden
-    --regex -e | regex flag | The query is a regular expression. | :
+    --regex | regex flag | The query is a regular expression. | :
     --topics | topics flag | List topics and how many documents have each.
     --limit -m -n | limit integer =20 1..1000 | Documents at most. | =20 1..200:
     at

@@ -128,7 +128,7 @@ Explore: explore | found=places tool=explore listed kept
     + tests reach them, what is uncertain.
     * | query words ..8000 | Any text: words, names, a path, a pasted line. | : words, names or a
       + pasted line
-    --tokens -t | tokens integer =2000 200..20000 | Budget: 4 characters each, as printed. | : budget
+    --tokens | tokens integer =2000 200..20000 | Budget: 4 characters each, as printed. | : budget
     --lines | lines integer 0..5000 | Budget: printed lines, 8 or more; 0 for no limit. | : budget of
       + lines, 0: none
     at

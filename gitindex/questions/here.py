@@ -130,12 +130,11 @@ class Here:
 
 def in_tree(view: TreeView, path: str) -> str:
     """Return the path of a file or folder; refuses one that the tree has not."""
-    from gitindex.query.symbols import missing_file
-
     raw = os.fsencode(path)
     sql = "SELECT 1 FROM {live} l WHERE l.path=? OR (l.path>? AND l.path<?) LIMIT 1"
     if path and not view.rows(sql, raw, raw + b"/", raw + b"0"):
-        raise missing_file(view, raw)
+        hint = "is it tracked? see `git ls-files`"
+        raise GitIndexError(f"not in the tree: {safe_text(path)}", hint, Exit.USAGE)
     return path
 
 

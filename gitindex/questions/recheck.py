@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.questions.table import Answer, Here, Ink, Lines, Params, question
 
@@ -13,24 +12,16 @@ MAX_BYTES = 64 << 20
 def ask(here: Here, params: Params) -> Answer:
     """Compare each receipt's footprint with what changed since."""
     from gitindex.query.recheck import parse_receipts, recheck
+    from gitindex.questions.here import given_text
 
-    texts = params["receipts"]
-    if not here.agent:
-        texts = [_receipts_in(name) for name in texts]
+    texts = (
+        params["receipts"]
+        if here.agent
+        else [given_text(name, MAX_BYTES) for name in params["receipts"]]
+    )
     receipts = [receipt for text in texts or [""] for receipt in parse_receipts(text)]
     with here.tree() as view, here.doing("comparing receipts"):
         return recheck(view, receipts)
-
-
-def _receipts_in(name: str) -> str:
-    """Return the text of a file, or of standard input."""
-    from gitindex.questions.here import given_text
-
-    text = given_text(name, MAX_BYTES)
-    if text == name and text and text[:1] not in ("{", "["):
-        hint = "give a file with the JSON of answers or receipts, or - for standard input"
-        raise GitIndexError(f"neither a file nor JSON: {safe_text(name[:80])}", hint, Exit.USAGE)
-    return text
 
 
 def code(answer: Answer, _params: Params) -> int:

@@ -188,7 +188,7 @@ def test_a_broken_assumption_is_said_and_decides_when_strict(repo: Repo) -> None
     [row] = rows(repo, "unused(one)").values()
     assert row["verdict"] == "confirmed"
     assert [one["assumption"] for one in row["assumes"]] == ["eval"]
-    assert repo.gitindex("claim", "--strict", "unused(one)").returncode == 3
+    assert repo.gitindex("claim", "--assume-nothing", "unused(one)").returncode == 3
 
 
 REPORT = """\

@@ -112,7 +112,7 @@ def test_hostile_files(repo: Repo) -> None:
 def test_strict_leaves_out_what_assumes(repo: Repo) -> None:
     repo.index_files({"a.py": "def _one():\n    pass\n", "b.py": "exec(input())\n"})
     assert found(repo) == {"_one": 0}
-    assert found(repo, "--strict") == {}
+    assert found(repo, "--assume-nothing") == {}
 
 
 def test_a_module_that_reaches_its_own_names_at_run_time_proves_nothing(repo: Repo) -> None:

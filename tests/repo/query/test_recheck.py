@@ -120,7 +120,7 @@ def test_an_answer_with_ranking_depends_on_the_whole_tree(code: Repo) -> None:
 
 BAD = {
     "": "no receipt given",
-    "nothing": "neither a file nor JSON: nothing",
+    "nothing": "line 1 is not JSON",
     "[]\nnothing": "line 2 is not JSON",
     "[1]": "not a receipt",
     "{}": "not a receipt",

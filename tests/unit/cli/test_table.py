@@ -99,8 +99,17 @@ def test_a_flag_means_one_thing_in_a_command_and_one_everywhere() -> None:
         for param in shell_params(one):
             for flag in param.flags:
                 meanings.setdefault(flag, set()).add(param.name)
-    for flag in ("--limit", "-m", "--json", "--repo", "--at", "--staged", "--team", "--strict"):
-        assert len(meanings[flag] - {"rev", "sure"}) == 1, (flag, meanings[flag])
+    assert meanings.pop("-C") == {"path", "context"}  # as in git, and in grep as in ripgrep
+    assert meanings.pop("-n") == {"limit", "numbers"}  # line numbers in grep, as in ripgrep
+    several = {
+        flag: names - {"rev", "seconds"}  # `--at` of packs; `--timeout`
+        for flag, names in meanings.items()
+        if len(names - {"rev", "seconds"}) > 1
+    }
+    assert several == {
+        "--from": {"date_from", "dest"},  # a day, or where a pack comes from
+        "--to": {"date_to", "dest"},
+    }
 
 
 def test_every_question_is_found_by_the_file_of_its_first_word() -> None:
