@@ -54,8 +54,8 @@ gitindex_proven() {
         IFS=' ' read -r format inode size log facts number lexical opstamp &&
             IFS=' ' read -r run commit tree digest
     } <"$store/published/$id"
-    [ "$format" = gitindex_stamp_v3 ] || return 1
-    { IFS= read -r sum && IFS=' ' read -r state name now left; } <"$store/facts.seal" || return 1
+    [ "$format" = gitindex_stamp_v4 ] || return 1
+    { IFS= read -r sum && IFS=' ' read -r state name now left; } <"$store/facts.checksums" || return 1
     [ "$state $name" = "closed $facts" ] && [ "${now:-0}" -ge "$number" ] 2>/dev/null || return 1
     [ ! -s "$store/facts.db-wal" ] || return 1 # Python says whose log it is
     gitindex_read "$store/lexical/id" && [ "$content" = "$lexical" ] || return 1

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gitindex.install.hooks import install
+from gitindex.install.hooks.installation import install
 from tests.pages.collection import promises_of
 from tests.support import Repo, stop_runners
 from tests.workers import fork_workers, forking_process

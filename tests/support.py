@@ -268,13 +268,13 @@ def _processes() -> Iterator[tuple[int, bytes]]:
 
 def accept_changes(store: str) -> None:
     """Give what was changed by hand new checksums, as if the store's own writer had written it."""
-    for name, folder in (("facts.seal", store), ("lexical.seal", f"{store}/lexical")):
+    for name, folder in (("facts.checksums", store), ("lexical.checksums", f"{store}/lexical")):
         held = checksums._read(f"{store}/{name}")
         assert isinstance(held, checksums.Checksums)
         files = {}
         for file, (_, sums) in held.files.items():
             data = Path(folder, file).read_bytes()
-            step = checksums.PART if name == "facts.seal" else len(data) or 1
+            step = checksums.PART if name == "facts.checksums" else len(data) or 1
             sums = [crc32(data[at : at + step]) for at in range(0, max(1, len(data)), step)]
             files[file] = checksums._stable(f"{folder}/{file}"), sums
         checksums._write(f"{store}/{name}", held._replace(files=files))

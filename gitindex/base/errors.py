@@ -66,7 +66,7 @@ class CorruptStore(StoreError):
 
 
 class OlderSchema(CorruptStore):
-    """The store has a version that cannot be migrated: it must be rebuilt."""
+    """The store is of an older version: its writer builds it anew."""
 
 
 class ObjectMissing(GitIndexError):

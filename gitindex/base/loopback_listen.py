@@ -63,7 +63,7 @@ def _impatient_protocol() -> type[Any]:
             if self.transport.is_closing():
                 return
             is_waiting = self.cycle is None or self.cycle.response_complete
-            if is_waiting and self.cycle is last:  # nothing since the look before
+            if is_waiting and self.cycle is last:  # nothing since the last check
                 self.transport.close()
             else:
                 self.loop.call_later(REQUEST_SECONDS, self._look, self.cycle)

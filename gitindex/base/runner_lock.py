@@ -71,7 +71,7 @@ class RunnerLock:
             if not _try(fd, SHARED):  # exclusively held: by a runner
                 os.close(fd)
                 return False
-            unlock(fd)  # only a reader's glance was in the way
+            unlock(fd)  # only a reader's check was in the way
             time.sleep(0.001 + os.urandom(1)[0] / 100_000)
         self._fd = fd
         self._refuse_locks_without_effect()

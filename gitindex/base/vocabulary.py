@@ -2,6 +2,12 @@
 
 from gitindex.base.light_types import StrEnum
 
+BINARY_PROBE = 8000  # git takes a file with a NUL in these first bytes for a binary one
+MAX_PARSE_BYTES = 1 << 20  # larger texts are searched, not parsed: a parser takes seconds for them
+MAX_TEXT_BYTES = 4 << 20  # larger texts have no facts; status counts them
+AGAIN = " again"
+"""Ends the reason of a quarantined blob whose retry failed as well: it is not tried a third time."""
+
 
 class IndexState(StrEnum):
     """What `rag_index_status.json` and `gitindex status` say."""
@@ -21,7 +27,7 @@ class FreshnessState(StrEnum):
 
 
 class EditScope(StrEnum):
-    """Which edits a look at the work tree searches for."""
+    """Which edits a probe of the work tree searches for."""
 
     NONE = "none"  # HEAD only: freshness does not depend on edits
     TRACKED = "tracked"
@@ -196,7 +202,7 @@ class ContextKind(StrEnum):
 
 
 class ContextState(StrEnum):
-    """What a look at up to five of its files says of a context."""
+    """What up to five of its files say of a context."""
 
     VALID = "valid"  # at least one could be parsed
     FAILED = "failed"  # none could

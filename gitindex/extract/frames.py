@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gitindex.base.vocabulary import FactsStatus
+from gitindex.base.vocabulary import AGAIN, FactsStatus
 from gitindex.extract.terms import decode_text, lexical_text
 from gitindex.languages.facts import BlobFacts, encode_facts
 
@@ -61,8 +61,6 @@ TIMED_OUT, CRASHED = "timed out", "crashed"
 """Quarantine reasons: the blob used up its time, or its worker died. The next refresh retries it."""
 SHORT = "too little memory or CPU time"
 """Quarantine reason where the machine, not the blob, may have killed the worker: retried every time."""
-AGAIN = " again"
-"""Ends the reason of a blob whose retry failed as well: it is not tried a third time."""
 
 
 def reason_of_retry(reason: str) -> str:

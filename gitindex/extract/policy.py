@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from gitindex.base.errors import ObjectMissing
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.pattern import compile_later
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import BINARY_PROBE, MAX_TEXT_BYTES, SkipReason
 from gitindex.git.interface import GITLINK, LINK, TREE, Entry, Repository
 from gitindex.git.wildmatch import (
     MAX_PATTERNS,
@@ -27,120 +27,48 @@ from gitindex.git.wildmatch import (
 from gitindex.languages.facts import FactsKey
 from gitindex.languages.table import extractor_id, language_of, needs_head
 
-_NAMES = (
+
+def _table(text: str) -> tuple[str, ...]:
+    """Return the words of a text, without its lines of comment."""
+    lines = (line.strip() for line in text.splitlines())
+    return tuple(word for line in lines if line[:2] != "# " for word in line.split())
+
+
+_NAMES = _table("""
     # environments
-    *(".env*", "*.env", "env.prod*", "env.local", "env.staging", "env.dev", "env.development"),
+    .env* *.env env.prod* env.local env.staging env.dev env.development
     # private keys, stores of keys and of passwords
-    *(
-        "*.pem",
-        "*.key",
-        "*.p8",
-        "*.p12",
-        "*.pfx",
-        "*.pkcs12",
-        "*.ppk",
-        "*.asc",
-        "*.gpg",
-        "*.keytab",
-    ),
-    *(
-        "*.jks",
-        "*.bks",
-        "*.keystore",
-        "*.kdb",
-        "*.kdbx",
-        "*.psafe3",
-        "*.agilekeychain",
-        "*.keychain",
-        "*.keyring",
-        "wallet.dat",
-    ),
-    *("*.kwallet", "*.bek", "*.fve", "*.tpm", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519", "*_key"),
-    *("*.private_key", "secring.*", "keystore.properties", "key.properties", "signing.properties"),
+    *.pem *.key *.p8 *.p12 *.pfx *.pkcs12 *.ppk *.asc *.gpg *.keytab *.jks *.bks *.keystore *.kdb
+    *.kdbx *.psafe3 *.agilekeychain *.keychain *.keyring wallet.dat *.kwallet *.bek *.fve *.tpm
+    *_rsa *_dsa *_ecdsa *_ed25519 *_key *.private_key secring.* keystore.properties key.properties
+    signing.properties
     # credentials of services and of programs
-    *("credentials", "credentials.json", "credentials.xml", "credentials.yml", "credentials.yaml"),
-    *("credentials.toml", "credentials.yml.enc", "credentials.tfrc.json", ".credentials"),
-    *(
-        "service-account*.json",
-        "service_account*.json",
-        "client_secret*.json",
-        "google-services.json",
-    ),
-    *(
-        "serviceaccountkey*.json",
-        "*-adminsdk-*.json",
-        "application_default_credentials*.json",
-        "gha-creds-*.json",
-        "rclone.conf",
-    ),
-    *(
-        "kubeconfig",
-        "kubeconfig.y*ml",
-        "*.kubeconfig",
-        ".dockercfg",
-        ".dockerconfigjson",
-        ".boto",
-        ".s3cfg",
-        ".tugboat",
-    ),
-    *(".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc"),
-    *(".htpasswd", "htpasswd", "proftpdpasswd", ".git-credentials", ".vault-token", ".vault_pass*"),
-    *(
-        "vault_pass",
-        "vault_pass.txt",
-        "vault_password",
-        "vault_password.txt",
-        "secret_token.rb",
-        ".esmtprc",
-        ".terraformrc",
-        "terraform.rc",
-    ),
-    *(".muttrc", ".msmtprc", ".fetchmailrc", ".pgpass.*", "sftp-config.json", ".ftpconfig"),
-    *(
-        ".remote-sync.json",
-        "filezilla.xml",
-        "recentservers.xml",
-        "sitemanager.xml",
-        "robomongo.json",
-    ),
-    *("dbeaver-data-sources.xml", "otr.private_key", "ventrilo_srv.ini", "wp-config.php"),
-    *("localsettings.php", "local.settings.json", "*.publishsettings", "*.pubxml.user", "*.cscfg"),
-    *("*.tfstate", "*.tfstate.backup", "*.tfvars", "*.tfvars.json", "*.ovpn", "*.tblk", "*.rdp"),
+    credentials credentials.json credentials.xml credentials.yml credentials.yaml credentials.toml
+    credentials.yml.enc credentials.tfrc.json .credentials service-account*.json
+    service_account*.json client_secret*.json google-services.json serviceaccountkey*.json
+    *-adminsdk-*.json application_default_credentials*.json gha-creds-*.json rclone.conf kubeconfig
+    kubeconfig.y*ml *.kubeconfig .dockercfg .dockerconfigjson .boto .s3cfg .tugboat .netrc _netrc
+    .pgpass pgpass.conf .my.cnf .mylogin.cnf .npmrc .pypirc .htpasswd htpasswd proftpdpasswd
+    .git-credentials .vault-token .vault_pass* vault_pass vault_pass.txt vault_password
+    vault_password.txt secret_token.rb .esmtprc .terraformrc terraform.rc .muttrc .msmtprc
+    .fetchmailrc .pgpass.* sftp-config.json .ftpconfig .remote-sync.json filezilla.xml
+    recentservers.xml sitemanager.xml robomongo.json dbeaver-data-sources.xml otr.private_key
+    ventrilo_srv.ini wp-config.php localsettings.php local.settings.json *.publishsettings
+    *.pubxml.user *.cscfg *.tfstate *.tfstate.backup *.tfvars *.tfvars.json *.ovpn *.tblk *.rdp
     # what says so itself
-    *("secret*.json", "secret*.yml", "secret*.yaml", "secret*.toml", "secret*.properties"),
-    *("secret*.xml", "secret*.ini", "secret*.conf", "secret*.txt", "*[-_.]secret*.json"),
-    *("*[-_.]secret*.yml", "*[-_.]secret*.yaml", "*[-_.]secret*.toml", "*[-_.]secret*.properties"),
-    *("token.txt", "tokens.txt", "token.json", "tokens.json", "password.txt", "passwords.txt"),
-    *(
-        ".bash_history",
-        ".zsh_history",
-        ".sh_history",
-        ".history",
-        ".mysql_history",
-        ".psql_history",
-    ),
-    *(
-        ".irb_history",
-        ".python_history",
-        ".node_repl_history",
-        ".rediscli_history",
-        ".sqlite_history",
-    ),
-)
+    secret*.json secret*.yml secret*.yaml secret*.toml secret*.properties secret*.xml secret*.ini
+    secret*.conf secret*.txt *[-_.]secret*.json *[-_.]secret*.yml *[-_.]secret*.yaml
+    *[-_.]secret*.toml *[-_.]secret*.properties token.txt tokens.txt token.json tokens.json
+    password.txt passwords.txt .bash_history .zsh_history .sh_history .history .mysql_history
+    .psql_history .irb_history .python_history .node_repl_history .rediscli_history .sqlite_history
+""")
 _SSH_KEY = r"id_[a-z0-9]+\Z|id_(rsa|dsa|ecdsa|ed25519)[\w-]*(\.(bak|old|orig|txt))?\Z"
-_PATHS = (
-    *(".kube/config", ".docker/config.json", ".aws/config", ".config/hub", ".config/gh/hosts.yml"),
-    *("doctl/config.yaml", ".idea/webservers.xml", ".idea/datasources.xml", ".vscode/sftp.json"),
-    *(
-        ".purple/accounts.xml",
-        ".irssi/config",
-        ".recon-ng/keys.db",
-        ".cargo/credentials",
-        "etc/shadow",
-    ),
-    *("firefox/logins.json", ".azure/accesstokens.json"),
-    *(".m2/settings.xml", ".m2/settings-security.xml", ".chef/knife.rb", ".composer/auth.json"),
-)
+_PATHS = _table("""
+    .kube/config .docker/config.json .aws/config .config/hub .config/gh/hosts.yml doctl/config.yaml
+    .idea/webservers.xml .idea/datasources.xml .vscode/sftp.json .purple/accounts.xml .irssi/config
+    .recon-ng/keys.db .cargo/credentials etc/shadow firefox/logins.json .azure/accesstokens.json
+    .m2/settings.xml .m2/settings-security.xml .chef/knife.rb .composer/auth.json
+""")
 """Ends of paths: the name alone would be that of any file."""
 _FOLDERS = (".ssh", ".gnupg", ".password-store")
 """Folders of which every file counts."""
@@ -185,12 +113,9 @@ def secret_names() -> re.Pattern[str]:
     return re.compile("|".join((*map(translate, _NAMES), _SSH_KEY)), re.IGNORECASE)
 
 
-MAX_PARSE_BYTES = 1 << 20  # larger texts are searched, not parsed: a parser takes seconds for them
-MAX_TEXT_BYTES = 4 << 20  # larger texts have no facts; status counts them
 MAX_PROBED_BYTES = 64 << 20
 """A larger blob is not read to see whether it is a text that a limit leaves out."""
 MAX_POLICY_BYTES = 1 << 18  # of one file of rules; its whole lines up to there count
-BINARY_PROBE = 8000
 IGNORE_FILE = b".gitindexignore"
 ATTRIBUTES_FILE = b".gitattributes"
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from gitindex.base.errors import GitIndexError, ObjectMissing
 from gitindex.base.system import cpu_of
-from gitindex.base.vocabulary import FactsStatus, SkipReason
+from gitindex.base.vocabulary import BINARY_PROBE, FactsStatus, SkipReason
 from gitindex.extract.frames import (
     CRASHED,
     SHORT,
@@ -32,7 +32,7 @@ from gitindex.extract.frames import (
     quarantined,
     unpack,
 )
-from gitindex.extract.policy import BINARY_PROBE, Read, skip_content
+from gitindex.extract.policy import Read, skip_content
 from gitindex.git.command import clean_env
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 
@@ -43,18 +43,18 @@ SECONDS_PER_BLOB = 10.0
 """CPU time limit of the child per blob: unlike wall time, it does not depend on other load."""
 IDLE_FACTOR = 6.0
 """A child that sleeps this many times longer than its CPU limit counts as hung."""
-LOOK_SECONDS = 0.5  # between two looks at the CPU time of a silent child
+CHECK_SECONDS = 0.5  # between two checks of the CPU time of a silent child
 START_SECONDS = 1.0
 """Extra time for the first blob of a child, to cover the child's start."""
 EXIT_SECONDS = 5.0
 """How long a child whose output has ended may take to end: it only frees its memory."""
 BATCH_BYTES = 1 << 19  # of the blobs in one message to a child
-BATCH_BLOBS = 64
+BATCH_BLOBS = 64  # the same bound where they are small
 ALONE_BYTES = 3 << 19
 """Below this many bytes one child does all the work: starting another costs more than it saves."""
 RECEIVE_BYTES = 1 << 17
 """Most bytes read from a child at once; a pipe holds half as many."""
-_IDLE_BATCHES = 4
+_IDLE_BATCHES = 4  # that wait for a child while the caller writes: none of them idles
 _SERVE = "from gitindex.extract.worker import main; main()"
 """What a child runs; `-m` would import 4 ms more."""
 
@@ -152,7 +152,8 @@ class _WorkerProcess:
                 process.send_signal(signal.SIGKILL)
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    _close_quietly(stream)
+                    with suppress(OSError):  # a broken pipe to a dead child
+                        stream.close()
             process.wait()
         return code or 0
 
@@ -310,7 +311,7 @@ def _second_chance(child: _WorkerProcess, task: Task, cause: str) -> Reply:
 class _Limit:
     """The limit of a child for one blob, measured in its CPU time and not in wall time.
 
-    It begins with the first look at the child: nearly all blobs are done before one.
+    It begins with the first check of the child: nearly all blobs are done before one.
     """
 
     def __init__(self, pid: int, seconds: float) -> None:
@@ -339,7 +340,7 @@ def _cpu_of(pid: int) -> tuple[float, bool]:
 def _receive(fd: int, received: bytearray, limit: _Limit) -> Reply:
     def read(size: int) -> bytes:
         while len(received) < size:
-            if not select.select([fd], [], [], LOOK_SECONDS)[0]:
+            if not select.select([fd], [], [], CHECK_SECONDS)[0]:
                 limit.check()
                 continue
             chunk = os.read(fd, RECEIVE_BYTES)
@@ -379,13 +380,6 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
             if not os.read(stdout.fileno(), RECEIVE_BYTES):
                 process.wait(EXIT_SECONDS)
     return process.poll()
-
-
-def _close_quietly(stream: IO[bytes]) -> None:
-    try:
-        stream.close()
-    except OSError:
-        return  # a broken pipe to a dead child
 
 
 class ExtractedBlob(NamedTuple):

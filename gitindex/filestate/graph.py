@@ -18,8 +18,7 @@ from gitindex.languages.imports import Resolver
 from gitindex.languages.table import extractor_id
 from gitindex.semantic.contexts.discovery import Context, discover, marks_of
 from gitindex.semantic.contexts.router import ContextRouter
-from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import marks
+from gitindex.store.connection import AT_ONCE, marks
 from gitindex.store.history import PathAtTime, Seen
 from gitindex.store.name_rows import read_names
 
@@ -263,8 +262,8 @@ class DependencyGraph:
     def _imports(self, paths: list[str]) -> dict[str, list[_Written]]:
         ids = sorted({self._inputs.files[path].blob_id or 0 for path in paths})
         imports: dict[int, list[_Written]] = defaultdict(list)
-        for at in range(0, len(ids), CHUNK):
-            part = ids[at : at + CHUNK]
+        for at in range(0, len(ids), AT_ONCE):
+            part = ids[at : at + AT_ONCE]
             for blob_id, *fields in self._inputs.database.rows(
                 "SELECT blob_id, module, names, level FROM imports"
                 f" WHERE blob_id IN ({','.join('?' * len(part))})",

@@ -9,8 +9,13 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.base.vocabulary import Certainty, FactsStatus, SkipReason
-from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
+from gitindex.base.vocabulary import (
+    MAX_PARSE_BYTES,
+    MAX_TEXT_BYTES,
+    Certainty,
+    FactsStatus,
+    SkipReason,
+)
 from gitindex.filestate.core import CONFIG, REFERENCE, TOOL, UNKNOWN, FileDependency, FileRecord
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import BlobFacts, FactsKey

@@ -30,7 +30,7 @@ from gitindex.store.checksums import (
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA_VERSION = "10"
+SCHEMA_VERSION = "11"
 """Version of the store's tables and of the lexical fields."""
 
 POLICY_HASH = "6"
@@ -101,13 +101,13 @@ class CompletionMarker(NamedTuple):
 
 
 class CompletionProof(NamedTuple):
-    """Outcome of one look at the marker; `marker` is there whenever it could be understood."""
+    """Outcome of one probe of the marker; `marker` is there whenever it could be understood."""
 
     outcome: ProofOutcome
     reason: ProofReason | None = None
     marker: CompletionMarker | None = None
     message: str = ""
-    settled: bool = True  # False: a publish has begun since, so the store may hold another tree
+    is_newest: bool = True  # False: a publish has begun since, so the store may hold another tree
 
 
 def render_marker(marker: CompletionMarker) -> bytes:
@@ -222,7 +222,7 @@ def _is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
-FORMAT = "gitindex_stamp_v3"
+FORMAT = "gitindex_stamp_v4"
 NONE = "-"
 MAX_RUNS = 4
 """Runs a stamp names: the newest, and those whose marker may still be on disk."""

@@ -128,7 +128,7 @@ def prove(worktree: Worktree) -> CompletionProof:
     wrong = store.mismatch(stamp.store) or damage_of_store(worktree.store)
     if wrong:
         return _probe_failed(f"{DAMAGED}: {wrong}; run `gitindex index`")
-    return proof._replace(settled=proof.marker.run_id == stamp.runs[0].run_id)
+    return proof._replace(is_newest=proof.marker.run_id == stamp.runs[0].run_id)
 
 
 def _disagreement(

@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 def judge(seen: Observation) -> Verdict:
     """The state of a worktree's index. The first rule that fits decides; fresh is the last.
 
-    Uncommitted edits are no part of it: every answer lays them over the published tree.
+    Uncommitted edits are no part of it: every answer overlays them on the published tree.
     """
     proof, marker = seen.proof, seen.proof.marker
     if seen.progress is not None:
@@ -59,7 +59,7 @@ def judge(seen: Observation) -> Verdict:
         return _stale(f"HEAD's tree {seen.head_tree[:12]} is not the indexed {marker.tree_id[:12]}")
     if seen.pending:
         return _stale("a refresh is queued")
-    if not proof.settled:
+    if not proof.is_newest:
         return _stale("a publish was not finished")
     why = f"{counted(marker.indexed_files, 'files')}, tree {marker.tree_id[:12]}"
     return Verdict(IndexState.FRESH, FreshnessState.FRESH, Exit.OK, why)
@@ -86,7 +86,7 @@ def _concerns(failure: Failure, seen: Observation) -> bool:
     A store that could not be opened (no commit) says nothing of an index that is proven for HEAD.
     """
     marker = seen.proof.marker
-    if failure.commit is None and marker is not None and seen.proof.settled:
+    if failure.commit is None and marker is not None and seen.proof.is_newest:
         return not seen.pending and marker.tree_id != seen.head_tree
     return not seen.pending and failure.commit in (seen.head.commit, None)
 

@@ -238,7 +238,7 @@ FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 BLOBS_AT_ONCE = 500
 """This many names fit into a pipe's buffer."""
 MAX_ENDS = 100
-"""How often objects that cannot be read may end git before the rest is given up."""
+"""How often objects that cannot be read may end git before the rest is given up: a process each."""
 
 
 class GitFailed(GitIndexError):
@@ -390,7 +390,7 @@ def read_objects(oids: Iterable[str], view: dict[str, str]) -> dict[str, bytes]:
         result = try_git("/", "cat-file", "--batch", stdin=names, env=view)
         answers, whole = _parse_batch(result.output)
         objects |= whole
-        if answers < len(part):  # an object that git cannot read ends it: the others are sound
+        if answers < len(part):  # an object that git cannot read ends it: the others are intact
             ends += 1
             answers += 1
         del left[:answers]

@@ -153,9 +153,9 @@ def odd_entries(
     """
     places = []
     at, fixed = ENTRIES, 42 + id_bytes
-    glance = struct.Struct(f">I4xI{28 + id_bytes}xH").unpack_from
+    read_head = struct.Struct(f">I4xI{28 + id_bytes}xH").unpack_from
     for _ in range(count):
-        changed, modified, flags = glance(data, at)
+        changed, modified, flags = read_head(data, at)
         length = flags & _NAME
         if known is None:
             odd = flags > _NAME or changed != modified

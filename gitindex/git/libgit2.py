@@ -71,7 +71,7 @@ _UNREADABLE = (KeyError, ValueError, OSError, _CORE.GitError)
 class Pygit2Repository(GitCommandRepository):
     """One worktree opened by its exact git directory, without discovery.
 
-    A runner looks at HEAD twenty times a second: through libgit2 that is no question to a process.
+    A runner reads HEAD twenty times a second while it lingers: through libgit2 no process is asked.
     """
 
     def __init__(self, worktree: Worktree) -> None:

@@ -51,7 +51,7 @@ SETTINGS = (
     "-c",
     "core.splitIndex=false",
 )
-CHECKSUM = 20
+CHECKSUM = 20  # bytes at the end of an index, also of one with longer ids
 MAX_BYTES = 1 << 28  # of an index: that of two million files; a larger one is left to git
 
 

@@ -68,8 +68,8 @@ def tell_hook_types(worktree: Worktree) -> None:
 def _tell_once(worktree: Worktree, what: str, line: str) -> None:
     """Print a line on the terminal, if there is one, once per clone."""
     lines = (read_small(_path(worktree)) or b"").splitlines()
-    if f"told {what}".encode() not in lines and _print_on_terminal(line):
-        write_atomic(_path(worktree), b"\n".join([*lines, f"told {what}".encode(), b""]))
+    if f"shown {what}".encode() not in lines and _print_on_terminal(line):
+        write_atomic(_path(worktree), b"\n".join([*lines, f"shown {what}".encode(), b""]))
 
 
 def _print_on_terminal(line: str) -> bool:

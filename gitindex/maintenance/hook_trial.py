@@ -26,7 +26,7 @@ from gitindex.refresh.spool import waiting
 
 LOCK_WAIT_SECONDS = 20.0  # for a runner at work
 COMMIT_SECONDS = 60.0  # for a commit with the hooks of other tools
-RUNS = 60
+RUNS = 60  # of each hook; of so few the 99th percentile is the slowest
 ALONE = (
     "-c",
     "gc.auto=0",

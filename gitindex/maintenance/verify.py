@@ -12,17 +12,10 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import CorruptStore, Exit, GitIndexError, ObjectMissing
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.vocabulary import OccurrenceClass, ProofOutcome, SkipReason
+from gitindex.base.vocabulary import BINARY_PROBE, OccurrenceClass, ProofOutcome, SkipReason
 from gitindex.base.worktree import Worktree
 from gitindex.extract import policy
-from gitindex.extract.policy import (
-    BINARY_PROBE,
-    PlannedBlob,
-    classify,
-    is_policy_file,
-    read_present,
-    reader_of,
-)
+from gitindex.extract.policy import PlannedBlob, classify, is_policy_file, read_present, reader_of
 from gitindex.extract.pool import Extractor
 from gitindex.freshness.marker import parse_fingerprint, runtime_fingerprint
 from gitindex.freshness.status_file import parse_object

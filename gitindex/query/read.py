@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text
 from gitindex.base.pattern import compile_later
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, SkipReason
 from gitindex.base.worktree import Worktree, normalize_rel_path
-from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
+from gitindex.extract.policy import is_secret, skip_content
 from gitindex.extract.terms import lines_of
 from gitindex.query.symbols import missing_file, outline
 from gitindex.view.tree import TreeView

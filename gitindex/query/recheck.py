@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.extract.policy import MAX_TEXT_BYTES, is_policy_file
+from gitindex.base.vocabulary import MAX_TEXT_BYTES
+from gitindex.extract.policy import is_policy_file
 from gitindex.git.command import GitFailed, check_result, read_blobs, try_git
 from gitindex.query.names.project import MAIN, WrittenImports, words_of_file
 from gitindex.view.footprint import ReadFootprint, text_hashes

@@ -11,9 +11,9 @@ from gitindex.base.confined_read import read_text
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
 from gitindex.base.pattern import compile_later
+from gitindex.base.vocabulary import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.base.worktree import Worktree, find_worktree, inside_root
 from gitindex.extract.frames import WorkRequest
-from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.extract.pool import SECONDS_PER_BLOB, ask_once
 from gitindex.languages.slicing.wire import SliceQuestion, encode
 from gitindex.languages.table import language_of

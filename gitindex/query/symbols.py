@@ -10,10 +10,9 @@ from gitindex.base.atomic_file import read_start
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import path_fields, safe_text, utf16_length
 from gitindex.base.path_kind import file_kinds
-from gitindex.base.vocabulary import Layer
+from gitindex.base.vocabulary import BINARY_PROBE, MAX_PARSE_BYTES, Layer
 from gitindex.base.worktree import Worktree, normalize_rel_path
 from gitindex.extract.frames import WorkRequest
-from gitindex.extract.policy import BINARY_PROBE, MAX_PARSE_BYTES
 from gitindex.languages.facts import FactsKey, Symbol, decode_facts
 from gitindex.languages.syntax.kinds import DATA_KINDS, TYPES, VALUES
 from gitindex.languages.table import extractor_id, language_of

@@ -12,9 +12,9 @@ from gitindex.base.worktree import FROM_TEMPLATE, Worktree, canonical_root
 
 MEMORY_BYTES = 8 << 30
 """Of address space: maps of the largest packs and stores fit, a runaway does not take the machine."""
-SETTLE_SECONDS = 1.0
+UNDISTURBED_SECONDS = 1.0
 """Tools that clone, look and remove do so within a second."""
-MAX_SETTLE_SECONDS = 10.0
+MAX_UNDISTURBED_SECONDS = 10.0
 """However busy the machine is: somebody may wait for the index."""
 
 
@@ -29,11 +29,7 @@ def main() -> int:
     become_background(MEMORY_BYTES)
     anchor = Worktree(root, common, common, "main")
     lock = RunnerLock(anchor.lock)
-    if (
-        os.path.isdir(anchor.store)
-        and _wait_until_quiet(anchor)
-        and lock.acquire(make=_is_new(anchor))
-    ):
+    if os.path.isdir(anchor.store) and _wait_until_quiet(anchor) and lock.acquire(make=False):
         advertise(anchor)
         _run(anchor, lock)
     return 0
@@ -55,8 +51,8 @@ def _wait_until_quiet(anchor: Worktree) -> bool:
         try:
             if not try_lock(fd):
                 return False  # another one waits
-            while (age := _age_of_events(spool)) < settle_seconds():
-                time.sleep(max(0.0, settle_seconds() - age))
+            while (age := _age_of_events(spool)) < undisturbed_seconds():
+                time.sleep(max(0.0, undisturbed_seconds() - age))
         finally:
             os.close(fd)
     except OSError:
@@ -64,23 +60,18 @@ def _wait_until_quiet(anchor: Worktree) -> bool:
     return os.path.isdir(spool)
 
 
-def _is_new(anchor: Worktree) -> bool:
-    """Whether the lock file may be missing: only in stores that an old template made."""
-    return os.path.exists(_from_template(anchor))
-
-
 def _age_of_events(spool: str) -> float:
     """Seconds since the last event; a time in the future counts as old."""
     newest = max(os.stat(os.path.join(spool, name)).st_mtime for name in os.listdir(spool))
     age = time.time() - newest
-    return age if age >= 0 else MAX_SETTLE_SECONDS
+    return age if age >= 0 else MAX_UNDISTURBED_SECONDS
 
 
-def settle_seconds() -> float:
+def undisturbed_seconds() -> float:
     """A second; longer where so many processes wait for a core that whoever is about to remove a
     repository that is new comes later, too."""
     waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return min(MAX_SETTLE_SECONDS, SETTLE_SECONDS * max(1.0, waiting))
+    return min(MAX_UNDISTURBED_SECONDS, UNDISTURBED_SECONDS * max(1.0, waiting))
 
 
 def _from_template(anchor: Worktree) -> str:
@@ -125,7 +116,7 @@ def _run(anchor: Worktree, lock: RunnerLock) -> None:
     from gitindex.refresh.spool import Pace
 
     end_with_repository(anchor)
-    runner = Runner(anchor, Pace(settle=settle_seconds()), lock=lock)
+    runner = Runner(anchor, Pace(undisturbed=undisturbed_seconds()), lock=lock)
     try:
         if os.path.exists(_from_template(anchor)) and not os.path.exists(anchor.database):
             _seed(anchor, lock)

@@ -41,7 +41,7 @@ from gitindex.store import mapping
 from gitindex.store.checksums import CheckLevel, damage_of_store
 from gitindex.store.connection import open_reader, open_writer
 from gitindex.store.mapping import Published
-from gitindex.store.scrub import CURSOR, check_store
+from gitindex.store.scrub import SCRUBBED, check_store
 
 Process = subprocess.Popen[bytes]
 
@@ -248,8 +248,8 @@ def _remove_index(worktree: Worktree) -> None:
         for path in notes:
             remove(path)
         return
-    names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.seal.lock")
-    files = (*names, VERSION, PACK_NOTE, TEAM_FILE, CURSOR, f"off.{worktree.id}")
+    names = ("runner.lock", "runner.alive", "python", "log", "log.1", "facts.checksums.lock")
+    files = (*names, VERSION, PACK_NOTE, TEAM_FILE, SCRUBBED, f"off.{worktree.id}")
     wipe_store(worktree, (*STORE_FOLDERS, INCOMING), files)
     _remove_if_empty(worktree.store)
 

@@ -37,7 +37,7 @@ from gitindex.freshness.status_file import (
 )
 from gitindex.git.command import try_git
 from gitindex.git.index_file import spells_out
-from gitindex.git.shadow_index import identity_from, identity_of, index_of
+from gitindex.git.shadow_index import index_of
 
 VERSION = "version"
 """In the store, beside `python`: the version of the gitindex that hooks start."""
@@ -94,8 +94,6 @@ CHECKOUT_SECONDS = 1.0
 """Longer than git has its index locked for a tree of 50,000 files; a lock that it left stays for good."""
 MAX_FOLDERS = 20_000
 """Of a work tree that are looked at: a fifth of a second, once in the life of a clone."""
-_lacking: dict[str, tuple[int, ...]] = {}
-"""Indexes of git that had nothing of `.llmc/`, as they were then."""
 
 
 class TrackedFolder(GitIndexError):
@@ -125,17 +123,11 @@ def refuse_tracked(worktree: Worktree) -> None:
 def is_tracked(worktree: Worktree) -> bool:
     """Does git track anything in `.llmc/`? Also true where git cannot say.
 
-    Only where git's index has the name somewhere, or is of another format, git is asked. A runner asks
-    several times for one commit: an index that lacked it is not read again.
+    Only where git's index has the name somewhere, or is of another format, git is asked.
     """
-    index = index_of(worktree)
-    now = identity_of(index)
-    if now is not None and _lacking.get(index) == now:
-        return False
-    with contextlib.suppress(OSError), open(index, "rb", 0) as file:
-        read, data = identity_from(os.fstat(file.fileno())), file.read()
+    with contextlib.suppress(OSError), open(index_of(worktree), "rb", 0) as file:
+        data = file.read()
         if spells_out(data) and LLMC.encode() not in data and not _may_be_split(worktree):
-            _lacking[index] = read
             return False
     listed = try_git(worktree.root, "ls-files", "-z", "--", LLMC)
     return listed.returncode != 0 or bool(listed.output)
@@ -199,7 +191,7 @@ def _is_quiet(root: str) -> bool:
             with os.scandir(folder) as entries:
                 inside = [e.path for e in entries if e.is_dir(follow_symlinks=False)]
         except OSError:
-            return False  # it went while we looked
+            return False  # it went meanwhile
         folders += [path for path in inside if os.path.basename(path) != ".git"]
     return True
 
@@ -330,7 +322,7 @@ def publish_status(worktree: Worktree, marker: CompletionMarker, make: bool = Tr
 def _put(worktree: Worktree, status: StatusRecord, stale: StatusRecord, make: bool) -> None:
     """Write a status, then the one that ends it.
 
-    In this order, and with the spool looked at last: a hook appends its event before it writes,
+    In this order, and with the spool checked last: a hook appends its event before it writes,
     so either we see the event here or it finds the stale file. Never is `fresh` the last word. An error
     stays: where the store cannot be opened, the event that failed is still in the spool.
     Both are equally long: a hook writes the one over the other, and nothing may be left behind it.

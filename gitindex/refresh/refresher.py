@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from gitindex.base.errors import ObjectMissing, StoreError
 from gitindex.base.system import is_background
-from gitindex.base.vocabulary import FactsStatus, SkipReason
+from gitindex.base.vocabulary import AGAIN, FactsStatus, SkipReason
 from gitindex.base.worktree import LLMC, Worktree
 from gitindex.extract import policy
-from gitindex.extract.frames import AGAIN, WITHOUT_SCOPES, reason_of_retry
+from gitindex.extract.frames import WITHOUT_SCOPES, reason_of_retry
 from gitindex.extract.policy import (
     PlannedBlob,
     Policy,
@@ -38,7 +38,6 @@ from gitindex.freshness.marker import (
 )
 from gitindex.freshness.status_file import utc_now
 from gitindex.git.interface import Entry, Head, TooManyPaths
-from gitindex.git.subjects import parents_may_differ
 from gitindex.languages.facts import FactsKey
 from gitindex.refresh.heavy_slot import heavy_slot
 from gitindex.refresh.public_files import TrackedFolder, ensure_folder
@@ -63,7 +62,7 @@ FLUSH_SECONDS = 15.0
 """A batch is committed after this time: other writers of the database wait for it."""
 SAMPLE = 500  # documents that are read back after each commit
 RARELY = (50_000, 20, 100)
-"""When cycles are looked for: facts have none, and are many."""
+"""When Python's collector looks for cycles: facts have none, and are many."""
 
 
 class _Batch:
@@ -212,7 +211,7 @@ def _is_parsed(blob: ExtractedBlob) -> bool:
 
 
 MAX_ROUNDS = 8
-"""How often a moved HEAD makes us look again before we publish the tree we have."""
+"""How often a moved HEAD makes us read it again before we publish the tree we have."""
 
 HEAVY_BLOBS = 2_000
 """From here on a refresh in the background takes turns with those of other repositories."""
@@ -238,7 +237,7 @@ class Run(NamedTuple):
     """What a publish is part of."""
 
     id: str
-    last: bool  # the last look at HEAD: the tree at hand is published, come what may
+    last: bool  # the last time that HEAD is read: the tree at hand is published, come what may
     force: bool
 
 
@@ -473,8 +472,7 @@ class Refresher:
             return None
         worktree_id = base.worktree_id
         stored = None if force else subjects.stored_window(self._db, worktree_id, head.commit)
-        by_objects = None if parents_may_differ(self._worktree) else self._repo
-        return subjects.window_change(self._worktree.root, stored, head.commit, by_objects)
+        return subjects.window_change(self._worktree.root, stored, head.commit)
 
     def _read_back(self, run_id: str) -> None:
         """Re-open both stores and check that the published generation is there."""

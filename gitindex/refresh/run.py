@@ -88,7 +88,7 @@ def _try_refresh(
 def _watch(worktree: Worktree, report: Report, turn: Turn) -> bool:
     """Wait until the runner publishes something or ends; False if the time is up.
 
-    By a few cheap calls: to observe the index takes git, 2 % of a core at one look a second.
+    By a few cheap calls: to observe the index takes git, 2 % of a core once a second.
     """
     before = _traces(worktree)
     while turn.pause():

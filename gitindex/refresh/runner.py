@@ -43,7 +43,7 @@ from gitindex.store.connection import open_reader
 from gitindex.store.scrub import QUICK_BYTES, schedule_full_scrub, size_of_store
 
 POLL_SECONDS = 0.05
-"""Between two looks at spool and HEADs while a runner lingers, which is a second."""
+"""Between two checks of spool and HEADs while a runner lingers, which is a second."""
 
 
 class StoreRun:
@@ -117,7 +117,7 @@ class StoreRun:
             if worktree is None:
                 self._forget(name)
                 continue
-            if spool.is_settling(worktree, self._pace):
+            if spool.is_too_new(worktree, self._pace):
                 continue
             if not note_switch(worktree):
                 remove(worktree.spool)
@@ -159,21 +159,21 @@ class StoreRun:
         return noticed
 
     def _wait_for_news(self) -> bool:
-        """Watch spool, HEADs and status files for the linger, and as long as a worktree settles
+        """Watch spool, HEADs and status files for the linger, and as long as a worktree is too new
         or a commit is under way whose end no event will tell. Proofs are read first and last only."""
         deadline, whole = time.monotonic() + self._pace.linger, True
         while True:
             self._session.check_identity()
             committing = bool(self._pace.linger) and self._committing.any_left()
-            settling = [self._is_settling(name) for name in spool.waiting(self._anchor)]
+            too_new = [self._is_too_new(name) for name in spool.waiting(self._anchor)]
             writers = self._writers()
-            if not all(settling) or self._notice_heads(writers, whole):
+            if not all(too_new) or self._notice_heads(writers, whole):
                 return True
             if any(status_lags(writer.worktree) for writer in writers):
                 return True
             if committing:
                 deadline = time.monotonic() + self._pace.linger
-            elif not settling and time.monotonic() >= deadline:
+            elif not too_new and time.monotonic() >= deadline:
                 if whole:
                     return False
                 whole = True
@@ -181,9 +181,9 @@ class StoreRun:
             whole = False
             time.sleep(POLL_SECONDS)
 
-    def _is_settling(self, name: str) -> bool:
+    def _is_too_new(self, name: str) -> bool:
         worktree = self._session.locate(name)
-        return worktree is not None and spool.is_settling(worktree, self._pace)
+        return worktree is not None and spool.is_too_new(worktree, self._pace)
 
 
 PAUSE_SECONDS = 0.1

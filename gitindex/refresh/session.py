@@ -36,7 +36,8 @@ from gitindex.store.checksums import (
 )
 from gitindex.store.connection import Database, WriterDatabase, open_reader, open_writer
 from gitindex.store.lexical import LexicalMemory, LexicalReader, LexicalWriter
-from gitindex.store.scrub import CURSOR, check_store, other_lexical, scrub_next
+from gitindex.store.scrub import SCRUBBED, check_store, other_lexical
+from gitindex.store.scrub import scrub as scrub_store
 from gitindex.store.text_index import merge_word_lists
 
 _ABANDONED: list[Database] = []
@@ -218,7 +219,7 @@ def forget_notes(worktree: Worktree) -> None:
         path = os.path.join(worktree.store, folder)
         for name in os.listdir(path):
             remove(os.path.join(path, name))
-    remove(os.path.join(worktree.store, CURSOR))
+    remove(os.path.join(worktree.store, SCRUBBED))
 
 
 def wipe_if_corrupt(worktree: Worktree) -> None:
@@ -249,7 +250,7 @@ def repair_corruption(worktree: Worktree, scrub: bool) -> str:
     What was noticed when the log was moved counts in any case; more is read where nobody waits for us.
     """
     store = worktree.store
-    wrong = scrub_next(store) if scrub else damage_of_store(store)
+    wrong = scrub_store(store) if scrub else damage_of_store(store)
     if wrong:
         rebuild_store(worktree)
     return wrong

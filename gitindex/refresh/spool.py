@@ -30,10 +30,10 @@ class Pace(NamedTuple):
     quiet: float = 0.08  # without a new event before the events are taken
     bound: float = 1.0  # at most, however many events come
     linger: float = 1.2  # after the last job, watching spool and HEAD
-    settle: float = 1.0  # without a new event before a worktree without `.llmc/` is written to
+    undisturbed: float = 1.0  # without a new event before a worktree without `.llmc/` is written to
 
 
-IMMEDIATE = Pace(quiet=0.0, bound=0.0, linger=0.0, settle=0.0)
+IMMEDIATE = Pace(quiet=0.0, bound=0.0, linger=0.0, undisturbed=0.0)
 
 
 def append_event(worktree: Worktree, event: str) -> None:
@@ -54,9 +54,9 @@ def waiting(worktree: Worktree) -> list[str]:
         return []
 
 
-def is_settling(worktree: Worktree, pace: Pace) -> bool:
+def is_too_new(worktree: Worktree, pace: Pace) -> bool:
     """Is this worktree new, and did git move it just now? Then it may be removed again at once."""
-    if os.path.isdir(worktree.llmc) or _age(worktree.spool) >= pace.settle:
+    if os.path.isdir(worktree.llmc) or _age(worktree.spool) >= pace.undisturbed:
         return False
     return INSTALL.encode() not in (read_start(worktree.spool, MAX_BYTES) or b"").splitlines()
 

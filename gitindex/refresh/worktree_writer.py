@@ -89,7 +89,7 @@ class WorktreeWriter:
     def why_refresh(self, whole: bool) -> str | None:
         """Why a published worktree needs a refresh that no event asked for; None if it needs none.
 
-        `whole`: look at the proof as well, not only at HEAD.
+        `whole`: check the proof as well, not only at HEAD.
         """
         row = mapping.published(self._session.database, self.worktree.id)
         if row is None or row.tree is None:
@@ -106,7 +106,7 @@ class WorktreeWriter:
             return None
         proof = prove(self.worktree)
         known = proof.outcome in (ProofOutcome.VALID, ProofOutcome.PROBE_FAILED)
-        return None if known and proof.settled else "proof missing"
+        return None if known and proof.is_newest else "proof missing"
 
     def _run_job(self, jobs: RefreshJobService, job_id: int, force: bool) -> None:
         proof = prove(self.worktree)
@@ -266,7 +266,7 @@ def status_lags(worktree: Worktree) -> bool:
 
 def _may_say_fresh(worktree: Worktree, proof: CompletionProof) -> bool:
     """The index is proven, nothing waits, and no attempt to refresh it has failed since."""
-    proven = proof.outcome is ProofOutcome.VALID and proof.settled
+    proven = proof.outcome is ProofOutcome.VALID and proof.is_newest
     failure = read_failure(worktree)
     return proven and not has_pending(worktree) and (failure is None or failure.commit is None)
 

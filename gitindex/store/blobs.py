@@ -11,8 +11,7 @@ from operator import itemgetter, sub
 from typing import Any
 
 from gitindex.base.light_types import NamedTuple
-from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.frames import AGAIN
+from gitindex.base.vocabulary import AGAIN, FactsStatus
 from gitindex.languages.facts import (
     BlobFacts,
     FactsKey,
@@ -22,7 +21,7 @@ from gitindex.languages.facts import (
     encode_facts,
     join_postings,
 )
-from gitindex.store.connection import Database, marks, open_reader
+from gitindex.store.connection import AT_ONCE, Database, marks, open_reader
 from gitindex.store.name_index import NameIndex
 from gitindex.store.name_rows import pack_names, split_places
 
@@ -116,8 +115,6 @@ def written_names(symbols: Sequence[Symbol]) -> list[str | None]:
     return written
 
 
-CHUNK = 400
-"""Maximum number of values bound in one statement."""
 MAX_NAMES = 1 << 19
 """Maximum number of name ids cached."""
 
@@ -176,8 +173,8 @@ class BlobTable:
 
     def payloads(self) -> Iterator[tuple[FactsKey, bytes]]:
         """Yield the encoded facts of every blob, by id; cheaper than `get` for each."""
-        for first in range(1, self._next_id("blobs"), CHUNK):
-            yield from self._payloads(first, first + CHUNK - 1)
+        for first in range(1, self._next_id("blobs"), AT_ONCE):
+            yield from self._payloads(first, first + AT_ONCE - 1)
 
     def put(self, key: FactsKey, payload: bytes) -> None:
         facts = decode_facts(payload)
@@ -460,7 +457,7 @@ def unverified(database: Database, limit: int, after: int = 0) -> dict[FactsKey,
 
 def signers_of(database: Database, blob_ids: Iterable[int]) -> list[str]:
     """Return who signed the packs that some blobs came with."""
-    ids = list(blob_ids)[:CHUNK]
+    ids = list(blob_ids)[:AT_ONCE]
     rows = database.rows(
         "SELECT DISTINCT i.signer FROM pack_blobs p JOIN pack_imports i ON i.id=p.import_id"
         f" WHERE p.blob_id IN ({marks(ids)}) ORDER BY 1",

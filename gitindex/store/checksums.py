@@ -1,7 +1,7 @@
 """Checksums of the store: they detect changes that its writer did not make. The only integrity layer.
 
-Two small files beside the store: `facts.seal` has the identity of the database file and a checksum
-of each part of it, `lexical.seal` the same for every file of the lexical index. `CheckLevel.STAT`
+Two small files beside the store: `facts.checksums` has the identity of the database file and a checksum
+of each part of it, `lexical.checksums` the same for every file of the lexical index. `CheckLevel.STAT`
 compares identities, which costs a few system calls, and compares checksums only if one differs.
 Readers that answer from the files also compare every part once (`CACHED`), because a disk that loses a
 bit changes no identity; after a publish only the parts that it wrote are read again. Runners read all
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Self
 
-CHECKSUM_FILES = ("facts.seal", "lexical.seal")
+CHECKSUM_FILES = ("facts.checksums", "lexical.checksums")
 PART = 1 << 16
 """Bytes of the database under one checksum: a publish reads each part that it wrote into again, so
 larger ones cost more than their number of checksums saves."""
@@ -115,34 +115,17 @@ class Checksums(NamedTuple):
     log: int = NO_LOG  # tag of a log that a checkpoint left in place
 
 
-class CheckedPart(NamedTuple):
-    """A part of a file under one checksum; lexical files have one."""
-
-    path: str
-    number: int
-    sum: int
-    size: int
-
-    def is_intact(self) -> bool:
-        """Are its bytes as written, or is its file gone?"""
-        read = _database_sum if os.path.basename(self.path) == "facts.db" else _file_sum
-        try:
-            return read(self.path, self.number) == self.sum
-        except FileNotFoundError:
-            return True
-
-
 class BrokenFooter(Exception):
     """A file of Tantivy does not match the checksum that it carries itself."""
 
 
 def half_of_database(store: str) -> Half:
     """The database, as its writer left it; unknown while one writes into it."""
-    listed = _read(f"{store}/facts.seal")
+    listed = _read(f"{store}/facts.checksums")
     if (
         isinstance(listed, Checksums)
         and not listed.files
-        and not os.path.exists(f"{store}/facts.seal")
+        and not os.path.exists(f"{store}/facts.checksums")
     ):
         return GONE
     return listed.half if isinstance(listed, Checksums) and not listed.is_open else Half()
@@ -186,23 +169,11 @@ def damage_of_store(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
     return database_damage(store, level) or lexical_damage(store, level)
 
 
-def checked_parts(store: str) -> list[CheckedPart]:
-    """Return everything that has a checksum; nothing of a list that is open or broken."""
-    parts: list[CheckedPart] = []
-    for name, folder in (("facts.seal", store), ("lexical.seal", f"{store}/lexical")):
-        known = _read(f"{store}/{name}")
-        if isinstance(known, Checksums) and not known.is_open:
-            for file, (identity, sums) in known.files.items():
-                size = PART if file == "facts.db" else identity.size
-                parts += [CheckedPart(f"{folder}/{file}", n, s, size) for n, s in enumerate(sums)]
-    return parts
-
-
 def database_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
     """The same for the database alone."""
     path = os.path.join(store, "facts.db")
     for attempt in (1, 2):
-        known = _read(f"{store}/facts.seal")
+        known = _read(f"{store}/facts.checksums")
         if isinstance(known, str):
             return known
         if known.is_open or "facts.db" not in known.files:
@@ -215,7 +186,7 @@ def database_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
         tags = NO_LOG, known.log, log_tag(known.half)
         if intact and (_tag_in_log(path) in tags or not _is_log_valid(path)):
             return ""
-        if attempt == 1 and _read(f"{store}/facts.seal") == known:
+        if attempt == 1 and _read(f"{store}/facts.checksums") == known:
             return f"facts.db{'-wal' * intact} is not what was written"
     return ""
 
@@ -224,13 +195,13 @@ def lexical_damage(store: str, level: CheckLevel = CheckLevel.STAT) -> str:
     """The same for the lexical index. Added or missing files count only without a writer."""
     folder = os.path.join(store, "lexical")
     for attempt in (1, 2):
-        known = _read(f"{store}/lexical.seal")
+        known = _read(f"{store}/lexical.checksums")
         if isinstance(known, str):
             return known
         wrong = _wrong_file(folder, known, level)
         if not wrong or not os.path.isdir(folder):
             return ""
-        if attempt == 1 and _read(f"{store}/lexical.seal") == known:
+        if attempt == 1 and _read(f"{store}/lexical.checksums") == known:
             return f"lexical/{wrong} is not what was written"
     return ""
 
@@ -241,7 +212,7 @@ class LogLock:
 
     def __init__(self, path: str, exclusive: bool) -> None:
         self._path, self._exclusive, self._lock = path, exclusive, -1
-        self._list = os.path.join(os.path.dirname(path), "facts.seal")
+        self._list = os.path.join(os.path.dirname(path), "facts.checksums")
 
     def __enter__(self) -> Self:
         try:
@@ -320,7 +291,7 @@ class LexicalChecksums:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._list = os.path.join(os.path.dirname(folder), "lexical.seal")
+        self._list = os.path.join(os.path.dirname(folder), "lexical.checksums")
         listed = _read(self._list)
         self._files = listed.files if isinstance(listed, Checksums) else {}
         self._broken = not isinstance(listed, Checksums)
@@ -370,7 +341,7 @@ def renew(store: str) -> None:
 
 def is_lexical_closed(store: str) -> bool:
     """Did the last writer of the lexical index finish?"""
-    listed = _read(f"{store}/lexical.seal")
+    listed = _read(f"{store}/lexical.checksums")
     return isinstance(listed, Checksums) and not _is_superseded(listed, f"{store}/lexical")
 
 
@@ -634,7 +605,7 @@ def _write(path: str, known: Checksums, existing: bool = False) -> None:
 
 def make_lock(path: str) -> None:
     """Create the lock file of a new database. Never later: the store may be being removed."""
-    listed = os.path.join(os.path.dirname(path), "facts.seal")
+    listed = os.path.join(os.path.dirname(path), "facts.checksums")
     if not (os.path.exists(path) and os.path.exists(listed)):
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         os.close(os.open(f"{listed}.lock", flags, 0o600))

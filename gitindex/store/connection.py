@@ -66,7 +66,7 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _list_blobs(first: int, others: bytes) -> str:
-    from gitindex.store.name_rows import list_blobs  # lazily: a prompt asks for no name
+    from gitindex.store.name_rows import list_blobs
 
     return list_blobs(first, others)
 
@@ -101,7 +101,7 @@ TURN_SECONDS = 10.0
 """How long a writer waits for the readers of its own process to close."""
 UNFINISHED_LOG = "locking protocol"
 """What SQLite says of shared memory whose two headers differ, after trying for ten seconds."""
-MISSING_LOG_TRIES = 40
+MISSING_LOG_TRIES = 40  # four tenths of a second together
 MISSING_LOG_SECONDS = 0.01  # between two tries: a writer leaves the log anew within a few ms
 
 
@@ -321,7 +321,7 @@ class WriterDatabase(Database):
 
 
 def open_writer(path: str) -> WriterDatabase:
-    """Open the store's database for a runner; create or migrate it if needed."""
+    """Open the store's database for a runner; create it if needed."""
     with _TURN, translated(path):
         if not _has_writer(path) and not _TURN.wait_for(
             lambda: not _has_reader(path), TURN_SECONDS
@@ -337,7 +337,8 @@ def open_writer(path: str) -> WriterDatabase:
             connection.execute("PRAGMA wal_autocheckpoint=0")
             connection.execute("PRAGMA journal_size_limit=0")  # a log that was moved is cut
             database.inode = os.stat(path).st_ino
-            _bring_up_to_date(database)
+            _create(database)
+            check_version(connection)
         except BaseException:
             connection.close()
             raise
@@ -461,8 +462,12 @@ def _connect_reader(path: str, options: str) -> Connection:
 def check_version(connection: Connection) -> None:
     """Raise unless the database has the schema of this gitindex."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > CURRENT:
+        raise NewerSchema(
+            f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
+        )
     if version != CURRENT:
-        raise _wrong_version(version)
+        raise StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
 
 
 def marks(values: Collection[object]) -> str:
@@ -477,37 +482,23 @@ def _configure(connection: Connection) -> None:
     connection.execute("PRAGMA cache_size=-16384")
 
 
-def _bring_up_to_date(database: Database) -> None:
+def _create(database: Database) -> None:
+    """Make an empty database current; OlderSchema for one that must be built anew."""
     version = database.row("PRAGMA user_version")[0]
-    if version == CURRENT:
-        return
-    if version > CURRENT:
-        raise _wrong_version(version)
-    if version and version not in MIGRATIONS:
-        raise OlderSchema(
-            f"the store has an older schema ({version})", "run `gitindex index --force`"
-        )
-    with database.write():
-        version = database.row("PRAGMA user_version")[0]  # another runner may have been faster
-        for statement in schema() if version == 0 else migrate(version):
-            database.run(statement)
-        database.run(f"PRAGMA user_version={CURRENT}")
+    if version and version < CURRENT:
+        raise OlderSchema(f"the store has an older schema ({version})", "run `gitindex index`")
+    if version == 0:
+        with database.write():
+            if database.row("PRAGMA user_version")[0]:
+                return  # another runner was faster
+            for statement in schema():
+                database.run(statement)
+            database.run(f"PRAGMA user_version={CURRENT}")
 
 
-def _wrong_version(version: int) -> StoreError:
-    if version > CURRENT:
-        return NewerSchema(
-            f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
-        )
-    return StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
-
-
-CURRENT = 10
-"""PRAGMA user_version of a store that this code reads and writes."""
-
-MIGRATIONS: dict[int, str] = {}
-"""From version → the statements that lead to the next one. A version without an entry is rebuilt:
-everything here is derived from git."""
+CURRENT = 11
+"""PRAGMA user_version of a store that this code reads and writes. Another one is built anew: everything
+here is derived from git."""
 
 
 def schema() -> Iterator[str]:
@@ -522,12 +513,6 @@ def statements_of(name: str) -> Iterator[str]:
     path = os.path.join(os.path.dirname(__file__), "sql", name)
     with open(path, encoding="utf-8") as file:
         yield from _statements(file.read())
-
-
-def migrate(version: int) -> Iterator[str]:
-    """Return the statements that lead from `version` to CURRENT."""
-    for step in range(version, CURRENT):
-        yield from _statements(MIGRATIONS[step])
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from gitindex.base.errors import CorruptStore
 from gitindex.base.escape import counted, safe_text
-from gitindex.base.vocabulary import FactsStatus
-from gitindex.extract.frames import AGAIN
+from gitindex.base.vocabulary import AGAIN, FactsStatus
 from gitindex.extract.policy import PlannedBlob, reader_of
 from gitindex.extract.pool import ExtractedBlob, Extractor, extract_blobs
 from gitindex.extract.terms import MARK

@@ -34,8 +34,8 @@ MANAGED = ".managed.json"
 HEAP_BYTES = 64_000_000
 """Of a writer: a full heap becomes a segment, so a smaller one makes a first index merge more."""
 MAX_CLAUSES = 64  # of one query: a pasted text must not become thousands of them
-NAME_BOOST = 3.0
-USUAL_LENGTH = 1_000.0
+NAME_BOOST = 3.0  # first guess; ranked search gives its own, fitted one
+USUAL_LENGTH = 1_000.0  # terms of a blob, where Tantivy does not explain a score
 _Place = tuple[int, int]
 """Segment and number of a document."""
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitindex.store.connection import Database, marks, statements_of
+from gitindex.store.connection import AT_ONCE, Database, marks, statements_of
 from gitindex.store.name_rows import blobs_of, pack_numbers, read_names, steps_of
 
 TABLE = "name_blobs"
-CHUNK = 400
-"""Maximum number of values bound in one statement."""
 PAIRS_AT_ONCE = 1 << 19
 """Pairs of name and blob that are kept in memory to build the table: some 60 MB."""
 
@@ -52,8 +50,8 @@ class NameIndex:
         sql = f"SELECT blob_id, names FROM {self._prefix}occurrences WHERE blob_id IN ({{marks}})"
         gone = _by_name(self._db.rows_among(sql, blob_ids))
         names = sorted(gone)
-        for at in range(0, len(names), CHUNK):
-            self._remove_from(names[at : at + CHUNK], gone)
+        for at in range(0, len(names), AT_ONCE):
+            self._remove_from(names[at : at + AT_ONCE], gone)
 
     def _remove_from(self, names: list[int], gone: dict[int, list[int]]) -> None:
         some = f"WHERE name_id IN ({marks(names)})"
@@ -115,9 +113,9 @@ def _fill(database: Database) -> None:
 def _rows(database: Database) -> Iterator[tuple[int, bytes]]:
     """Yield the blobs that have names, in their order."""
     last = int(database.row("SELECT coalesce(max(blob_id), 0) FROM occurrences")[0])
-    for first in range(1, last + 1, CHUNK):
+    for first in range(1, last + 1, AT_ONCE):
         sql = "SELECT blob_id, names FROM occurrences WHERE blob_id BETWEEN ? AND ? ORDER BY 1"
-        yield from database.rows(sql, first, first + CHUNK - 1)
+        yield from database.rows(sql, first, first + AT_ONCE - 1)
 
 
 def rows_by_name(blobs: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, int, bytes]]:

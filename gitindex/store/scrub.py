@@ -1,20 +1,20 @@
-"""Scrubs a store: a part of it after each refresh, all of it for `doctor`, `create`, `repair`, `--force`.
+"""Scrubs a store: after a refresh, and for `doctor`, `create`, `repair`, `--force`.
 
-A disk can lose a bit of a file that nobody reads for months. After each refresh a runner compares the
-next few parts with their checksums, so that its work does not grow with the store, and over many
-refreshes everything is compared. `gitindex index` may leave the full scrub to the runner that follows.
+A disk can lose a bit of a file that nobody reads for months. A runner compares a small store with its
+checksums after each refresh, a large one once a day. `gitindex index` may leave it to the runner that
+follows.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 
-from gitindex.base.atomic_file import read_small, remove, write_atomic
+from gitindex.base.atomic_file import remove, write_atomic
 from gitindex.base.errors import CorruptStore, StoreError
 from gitindex.store.checksums import (
     CheckLevel,
-    checked_parts,
     damage_of_store,
     half_of_lexical,
     parse_half,
@@ -23,42 +23,39 @@ from gitindex.store.checksums import (
 from gitindex.store.connection import Database, open_reader
 from gitindex.store.lexical import LexicalReader
 
-PIECE_BYTES = 32 << 20
-"""How much one runner compares: about 20 ms."""
 QUICK_BYTES = 64 << 20
 """A store up to this size is compared at once: it takes less than a tenth of a second."""
-CURSOR = "compared"
-"""The file that says where the next piece begins."""
+SCRUBBED = "compared"
+"""The file whose time says when all of a large store was compared last."""
+SCRUB_SECONDS = 86_400.0
+"""Between two full scrubs of a large store: a gigabyte takes a second of CPU."""
 REMEDY = "run `gitindex index --force`"
-_EVERYTHING = b"all"
 
 
-def scrub_next(store: str) -> str:
-    """Describe damage in the next piece of a store, or in all of it if a full scrub is due."""
-    cursor = os.path.join(store, CURSOR)
-    said = read_small(cursor)
-    if said == _EVERYTHING or size_of_store(store) <= QUICK_BYTES:
-        wrong = damage_of_store(store, CheckLevel.FULL)
-        with suppress(OSError):
-            remove(cursor)
-        return wrong
-    wrong = damage_of_store(store)
-    if wrong:
-        return wrong
-    wrong, at = _next_piece(store, int(said) if said and said.isdigit() else 0)
+def scrub(store: str) -> str:
+    """Describe damage of a store: of all its bytes if a scrub is due, else of its files' identities."""
+    if size_of_store(store) <= QUICK_BYTES:
+        return damage_of_store(store, CheckLevel.FULL)
+    if not full_scrub_due(store):
+        return damage_of_store(store)
+    wrong = damage_of_store(store, CheckLevel.FULL)
     with suppress(OSError):
-        write_atomic(cursor, b"%d" % at, durable=False)
+        write_atomic(os.path.join(store, SCRUBBED), b"", durable=False)
     return wrong
 
 
 def schedule_full_scrub(store: str) -> None:
     """Let the next runner compare everything."""
-    write_atomic(os.path.join(store, CURSOR), _EVERYTHING, durable=False)
+    remove(os.path.join(store, SCRUBBED))
 
 
 def full_scrub_due(store: str) -> bool:
-    """Is everything to be compared by the next runner?"""
-    return read_small(os.path.join(store, CURSOR)) == _EVERYTHING
+    """Is all of a large store to be compared by the next runner?"""
+    try:
+        age = time.time() - os.stat(os.path.join(store, SCRUBBED)).st_mtime
+    except OSError:
+        age = SCRUB_SECONDS
+    return not 0 <= age < SCRUB_SECONDS and size_of_store(store) > QUICK_BYTES
 
 
 def size_of_store(store: str) -> int:
@@ -115,19 +112,6 @@ def _contents(store: str) -> str:
     if not wrong and documents and LexicalReader(f"{store}/lexical").documents < documents:
         wrong = "the lexical index lost documents"
     return wrong
-
-
-def _next_piece(store: str, at: int) -> tuple[str, int]:
-    """Compare parts from the given one on; returns what is wrong, and where to go on."""
-    parts = checked_parts(store)
-    left = PIECE_BYTES
-    while at < len(parts) and left > 0:
-        if not parts[at].is_intact():
-            # it was replaced meanwhile, or is damaged
-            return damage_of_store(store, CheckLevel.FULL), 0
-        left -= parts[at].size
-        at += 1
-    return "", at if at < len(parts) else 0
 
 
 def _size(path: str) -> int:

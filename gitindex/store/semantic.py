@@ -17,13 +17,12 @@ from gitindex.base.light_types import sha256
 from gitindex.base.vocabulary import Relation
 from gitindex.languages.facts import Use
 from gitindex.languages.facts import unpack_places as unpack_names
-from gitindex.store.blobs import CHUNK
-from gitindex.store.connection import Database, marks
+from gitindex.store.connection import AT_ONCE, Database, marks
 from gitindex.store.name_rows import split_places
 
 NOWHERE = (1 << 28) - 1
 """The enclosing ordinal of a place at module level."""
-_WORDS = 5
+_WORDS = 5  # of a place
 
 
 class StoredOccurrence(NamedTuple):
@@ -377,7 +376,7 @@ def _chunked(rows: Rows, sql: str, values: Iterable[Any]) -> list[Any]:
 
 def _parts(values: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     ordered = sorted(set(values))
-    return (tuple(ordered[at : at + CHUNK]) for at in range(0, len(ordered), CHUNK))
+    return (tuple(ordered[at : at + AT_ONCE]) for at in range(0, len(ordered), AT_ONCE))
 
 
 SymbolRow = tuple[int, int, str, int, int, int]

@@ -15,12 +15,10 @@ from itertools import chain
 
 from gitindex.base.light_types import NamedTuple
 from gitindex.extract.terms import parts_of, words_of
-from gitindex.git.interface import Repository
 from gitindex.git.subjects import (
     WINDOW,
     CommitMessage,
     list_window,
-    read_commit,
     read_commits,
     read_window,
 )
@@ -31,7 +29,7 @@ from gitindex.store.mapping import ids_of_paths
 ALL = ""
 """Stands for all words together: the length of the messages about a path."""
 MAX_WORD = 60  # characters: no name is longer, base64 in a message is
-CACHED_WORDS = 1 << 14
+CACHED_WORDS = 1 << 14  # the messages of a window repeat their words
 PLACES_PER_CHANGE = 100
 """Bytes of stored weights for each changed one from which they are changed in place."""
 SUBJECT, BODY = 3, 1
@@ -109,15 +107,10 @@ def stored_window(database: Database, worktree_id: int, head: str = "") -> Store
     return None if row is None else StoredWindow(*row)
 
 
-def window_change(
-    root: str, stored: StoredWindow | None, head: str, repository: Repository | None = None
-) -> WindowChange | None:
-    """Return the change from the stored window to that of `head`; None if git cannot list it.
-
-    `repository`: its commits have the parents that they name, so they are read without git.
-    """
+def window_change(root: str, stored: StoredWindow | None, head: str) -> WindowChange | None:
+    """Return the change from the stored window to that of `head`; None if git cannot list it."""
     if stored is not None:
-        change = _next_commit(root, stored, head, repository) or _difference(root, stored, head)
+        change = _next_commit(root, stored, head) or _difference(root, stored, head)
         if change is not None:
             return change
     commits = read_window(root, head)
@@ -126,17 +119,13 @@ def window_change(
     return WindowChange(0, head, _ids(c.oid for c in commits), count_words(commits))
 
 
-def _next_commit(
-    root: str, stored: StoredWindow, head: str, repository: Repository | None
-) -> WindowChange | None:
+def _next_commit(root: str, stored: StoredWindow, head: str) -> WindowChange | None:
     """The usual case: one commit on top of the stored window. Avoids listing the window."""
     size, packed = stored.size, stored.packed
     if not packed or head == stored.head:
         return None
     full = len(packed) >= WINDOW * size
-    read = _first_and_last(repository, head, packed[-size:].hex(), full) or read_commits(
-        root, [head, packed[-size:].hex()]
-    )
+    read = read_commits(root, [head, packed[-size:].hex()])
     if read is None or read[0].parents != (stored.head,):
         return None  # of a commit in the window the parent is not the window's head
     if not full and read[1].parents:
@@ -144,16 +133,6 @@ def _next_commit(
     commits = bytes.fromhex(head) + packed[: (WINDOW - 1) * size]
     counts = count_words(read[1:] if full else (), -1, count_words(read[:1]))
     return WindowChange(stored.id, head, commits, counts)
-
-
-def _first_and_last(
-    repository: Repository | None, first: str, last: str, full: bool
-) -> list[CommitMessage] | None:
-    """Read two commits from their objects; the last one's paths only if it leaves the window."""
-    if repository is None:
-        return None
-    read = read_commit(repository, first), read_commit(repository, last, with_paths=full)
-    return [commit for commit in read if commit is not None] if all(read) else None
 
 
 def _difference(root: str, stored: StoredWindow, head: str) -> WindowChange | None:

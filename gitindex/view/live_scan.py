@@ -9,10 +9,8 @@ from typing import Any, TypeVar, cast
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import StoreError
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import FreshnessState, GateStatus, SkipReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, FreshnessState, GateStatus, SkipReason
 from gitindex.base.worktree import Worktree
-from gitindex.extract import policy
-from gitindex.extract.policy import MAX_TEXT_BYTES, skip_content
 from gitindex.freshness.envelope import freshness_object
 from gitindex.git.command import read_blobs, run_git
 from gitindex.git.interface import Entry
@@ -28,6 +26,8 @@ def live_paths(
     worktree: Worktree, select: Callable[[bytes], bool], also: Container[SkipReason] = ()
 ) -> list[bytes]:
     """Return the selected tracked and new paths that the policy in git's index does not skip."""
+    from gitindex.extract import policy  # lazily: an answer of the index needs no rules
+
     listed = run_git(worktree.root, "ls-files", "-z", "-s").split(b"\0")
     entries = {entry.path: entry for entry in map(_entry, filter(None, listed))}
     rules = policy.of_tree(entries.values(), partial(read_blobs, worktree.root))
@@ -44,6 +44,8 @@ def live_files(
     worktree: Worktree, paths: Iterable[bytes], also: Container[SkipReason] = ()
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield the path and bytes of text files of usable size; `also` lists skip reasons to allow."""
+    from gitindex.extract.policy import skip_content
+
     with ConfinedRoot(worktree.root) as disk:
         for path in paths:
             try:

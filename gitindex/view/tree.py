@@ -12,16 +12,14 @@ from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import NamedTuple
 from gitindex.base.tree_edit import undo_unfinished
-from gitindex.base.vocabulary import EditScope, FreshnessState, SkipReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, EditScope, FreshnessState, SkipReason
 from gitindex.base.worktree import Worktree
-from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.freshness.envelope import OverlayCoverage, freshness_object
 from gitindex.git.command import read_blobs
 from gitindex.git.interface import blob_id
 from gitindex.git.settings import user_setting
 from gitindex.languages.facts import BlobFacts, FactsKey, decode_facts
 from gitindex.store.blobs import BlobTable, ImportedFacts, imported_facts
-from gitindex.store.connection import marks
 from gitindex.view.footprint import Footprint
 from gitindex.view.overlay import (
     STAGED,
@@ -30,11 +28,7 @@ from gitindex.view.overlay import (
     OverlaidFile,
     Overlay,
     OverlayTables,
-    overlay_at,
-    overlay_merged,
-    overlay_staged,
-    overlay_worktree,
-    with_buffers,
+    is_clean,
 )
 from gitindex.view.snapshot import Snapshot, fingerprint_digest, open_snapshot, verdict
 
@@ -43,8 +37,6 @@ if TYPE_CHECKING:
     from gitindex.git.merge_tree import MergedTree
     from gitindex.git.status_cache import Probe
 
-CHUNK = 400
-"""Values bound in one SQL statement."""
 _UNSEEN = frozenset({SkipReason.OVERSIZE, SkipReason.MISSING_BLOB})
 BLOBS_NAMED = (
     "{names} n CROSS JOIN {name_blobs} b ON b.name_id=n.id"
@@ -270,17 +262,13 @@ class TreeView:
 
     def _base_oids(self, paths: list[bytes]) -> dict[bytes, str]:
         """Return the blob ids of some paths of the published tree."""
-        oids: dict[bytes, str] = {}
-        for at in range(0, len(paths), CHUNK):
-            part = paths[at : at + CHUNK]
-            rows = self.served.database.rows(
-                "SELECT p.path, f.oid FROM paths p CROSS JOIN files f ON f.path_id=p.id"
-                f" WHERE f.worktree_id=? AND p.path IN ({marks(part)})",
-                self.served.published.worktree_id,
-                *part,
-            )
-            oids |= {path: oid.hex() for path, oid in rows}
-        return oids
+        rows = self.served.database.rows_among(
+            "SELECT p.path, f.oid FROM paths p CROSS JOIN files f ON f.path_id=p.id"
+            " WHERE f.worktree_id=? AND p.path IN ({marks})",
+            paths,
+            self.served.published.worktree_id,
+        )
+        return {path: oid.hex() for path, oid in rows}
 
 
 def trust_fields(imported: ImportedFacts) -> TrustFields:
@@ -309,14 +297,22 @@ def open_tree(
     if started_probe is None and memory is not None and not committed:
         started_probe = memory.status_cache.start(worktree)
     with open_snapshot(worktree, path, ask.strict, scope, started_probe) as served:
-        if ask.at:
-            overlay = overlay_at(served, ask.at)
-        elif ask.staged:
-            overlay = overlay_staged(served)
-        elif ask.merged:
-            overlay = overlay_merged(served, ask.merged)
+        if not (committed or buffers) and is_clean(served):
+            row = served.published
+            overlay = Overlay(row.tree or "", row.head_commit, WORKTREE, {}, (), None)
         else:
-            overlay = overlay_worktree(served)
-            if buffers:
-                overlay = with_buffers(overlay, served, buffers)
+            overlay = _overlay(served, ask, buffers)
         yield TreeView(served, overlay, memory or FactsMemory())
+
+
+def _overlay(served: Snapshot, ask: TreeChoice, buffers: Mapping[bytes, bytes] | None) -> Overlay:
+    from gitindex.view import difference  # lazily: mostly nothing differs
+
+    if ask.at:
+        return difference.overlay_at(served, ask.at)
+    if ask.staged:
+        return difference.overlay_staged(served)
+    if ask.merged:
+        return difference.overlay_merged(served, ask.merged)
+    overlay = difference.overlay_worktree(served)
+    return difference.with_buffers(overlay, served, buffers) if buffers else overlay

@@ -130,7 +130,7 @@ def harm(rng: random.Random, sound: bytes) -> tuple[str, bytes]:
 def _keep_identity(path: Path) -> None:
     """Name the file in the seal as it is now, with the checksums of what was written."""
     where = f"{path.parent if path.name == 'facts.db' else path.parents[1]}"
-    sealed = f"{where}/{'facts' if path.name == 'facts.db' else 'lexical'}.seal"
+    sealed = f"{where}/{'facts' if path.name == 'facts.db' else 'lexical'}.checksums"
     held = checksums._read(sealed)
     assert isinstance(held, checksums.Checksums), held
     sums = held.files[path.name][1]

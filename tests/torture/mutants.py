@@ -72,6 +72,7 @@ TESTS = {
         "tests/repo/refresh/test_incremental.py",
         "tests/repo/view/test_limits.py",
     ],
+    "gitindex.view.difference": ["tests/repo/view/test_overlay.py"],
     "gitindex.view.overlay": ["tests/repo/view/test_overlay.py"],
 }
 OTHER: dict[type[ast.AST], Any] = {

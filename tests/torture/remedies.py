@@ -39,20 +39,20 @@ WORDS = ["lantern", "harbour", "thimble", "zeppelin"]
 """A word of each file, in a comment: only the lexical index knows where it is."""
 _SEGMENT = re.compile(r"[0-9a-f]{32}\.")
 HALVES = {
-    "facts half": ("facts.db", "facts.db-wal", "facts.db-shm", "facts.seal"),
-    "lexical half": ("lexical", "lexical.seal"),
+    "facts half": ("facts.db", "facts.db-wal", "facts.db-shm", "facts.checksums"),
+    "lexical half": ("lexical", "lexical.checksums"),
     "both halves": (
         "facts.db",
         "facts.db-wal",
         "facts.db-shm",
-        "facts.seal",
+        "facts.checksums",
         "lexical",
-        "lexical.seal",
+        "lexical.checksums",
     ),
     "stamps": ("published",),
     "log": ("facts.db-wal",),
 }
-KEPT = ("runner.lock", "facts.seal.lock", "log", "log.1", "spool", "taken", "runner.alive")
+KEPT = ("runner.lock", "facts.checksums.lock", "log", "log.1", "spool", "taken", "runner.alive")
 """Locks and events: their content is no state of the index."""
 
 

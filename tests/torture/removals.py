@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitindex.install.git_template import write_template
-from gitindex.install.hooks import install
+from gitindex.install.hooks.installation import install
 from tests.support import TIMEOUT, Repo, stop_runners
 from tests.torture import Clock
 

@@ -20,22 +20,22 @@ LINES = {
     "base": 3124,  # what a resident process needs of POSIX
     "cli": 3170,
     "edit": 1204,
-    "extract": 1726,
+    "extract": 1670,
     "filestate": 1694,
     "freshness": 1346,
-    "git": 3496,
-    "install": 1833,
+    "git": 3450,
+    "install": 1804,
     "languages": 8295,
     "lsp": 542,  # implementations
-    "maintenance": 1122,
+    "maintenance": 1120,
     "mcp": 1325,  # the protocol itself, instead of a library
     "questions": 4949,
     "query": 19860,  # what each test ran, as Go and LCOV record it
     "refresh": 3955,  # base/writer_version.py is in public_files
     "semantic": 2670,
     "sharing": 2985,
-    "store": 5400,
-    "view": 1356,
+    "store": 5326,
+    "view": 1389,  # what differs is a module of its own: a clean tree does not import it
     "web": 3655,  # READMEs in reStructuredText, more results, a refused claim keeps its box
 }
 # Functions above the limit when it was introduced: the number only shrinks, and ends at 0.

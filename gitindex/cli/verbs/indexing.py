@@ -19,11 +19,11 @@ from gitindex.cli.progress import progress_bar
 from gitindex.cli.shell_here import shown_path
 from gitindex.cli.terminal import say
 from gitindex.git.settings import note_switch
-from gitindex.install import hooks
-from gitindex.install.hooks import start_runner
+from gitindex.install.hooks import installation as hooks
 from gitindex.maintenance.gc import collect, survey
 from gitindex.query.health import skipped_paths
 from gitindex.refresh import public_files
+from gitindex.refresh.detached import start_runner
 from gitindex.refresh.spool import INSTALL, append_event, waiting
 from gitindex.view.tree import open_tree
 
@@ -80,7 +80,7 @@ def install(path: str, mode: str, everywhere: bool, write: bool, references: boo
     append_event(worktree, INSTALL)
     with suppress(GitIndexError):  # the runner would wait until nobody can be deleting the clone
         public_files.ensure_folder(worktree)
-    hooks.start_runner(worktree)
+    start_runner(worktree)
     return _installed(states, note_switch(worktree), written, sys.stdout.isatty())
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from gitindex.base.errors import Exit, GitIndexError
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import Tier
-from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret, skip_content
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, Tier
+from gitindex.extract.policy import is_secret, skip_content
 from gitindex.extract.terms import lines_of
 from gitindex.query.names.finder import Finder
 from gitindex.query.names.memory import Memory

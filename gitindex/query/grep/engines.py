@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
-from gitindex.extract.policy import MAX_TEXT_BYTES
+from gitindex.base.vocabulary import MAX_TEXT_BYTES
 from gitindex.git.command import clean_env, find_program, run_program
 from gitindex.query.grep.pattern import (
     FileHits,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.pattern import compile_later
-from gitindex.extract.policy import MAX_PARSE_BYTES, MAX_TEXT_BYTES
+from gitindex.base.vocabulary import MAX_PARSE_BYTES, MAX_TEXT_BYTES
 from gitindex.git.interface import blob_id
 from gitindex.languages.facts import Import, Occurrence, unpack_places
 from gitindex.languages.scopes.model import FLOWING, SCOPED, FileFlow, FileScopes, TextKind

@@ -9,9 +9,15 @@ from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.pattern import compile_later
-from gitindex.base.vocabulary import FactsStatus, MentionKind, OccurrenceClass, SkipReason, Why
+from gitindex.base.vocabulary import (
+    BINARY_PROBE,
+    FactsStatus,
+    MentionKind,
+    OccurrenceClass,
+    SkipReason,
+    Why,
+)
 from gitindex.extract.fragments import fragments_of
-from gitindex.extract.policy import BINARY_PROBE
 from gitindex.languages.facts import Occurrence, Use
 from gitindex.languages.scopes.model import MODELLED, TextKind
 from gitindex.languages.table import may_be_of

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.errors import GitIndexError
 from gitindex.base.escape import safe_text
+from gitindex.base.vocabulary import MAX_TEXT_BYTES
 from gitindex.base.worktree import Worktree, find_worktree
-from gitindex.extract.policy import MAX_TEXT_BYTES, is_secret
+from gitindex.extract.policy import is_secret
 from gitindex.git.command import check_result, run_git, try_git
 from gitindex.git.merge_tree import commit_of, environment
 from gitindex.git.status_cache import Probe

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gitindex.base.escape import path_fields
 from gitindex.base.path_kind import place_of
+from gitindex.base.vocabulary import BINARY_PROBE
 from gitindex.base.worktree import Worktree
-from gitindex.extract.policy import BINARY_PROBE
 from gitindex.extract.terms import decode_text
 from gitindex.languages.table import language_of
 from gitindex.query.search.features import NameMatcher, path_features

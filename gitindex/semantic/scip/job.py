@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from gitindex.base.confined_read import ConfinedRoot
 from gitindex.base.escape import safe_text
-from gitindex.base.vocabulary import FailureReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, FailureReason
 from gitindex.base.worktree import Worktree
-from gitindex.extract.policy import MAX_TEXT_BYTES
 from gitindex.git.command import run_git
 from gitindex.git.interface import GITLINK, LINK, Head, Repository, blob_id
 from gitindex.refresh.queue import RefreshScope, resolve_scope

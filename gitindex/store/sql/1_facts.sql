@@ -1,6 +1,6 @@
--- The facts store, schema 8. Facts belong to blobs, which never change; a tree is only a mapping.
+-- The facts store. Facts belong to blobs, which never change; a tree is only a mapping.
 -- History: 1 = first shape; 2 = the text index in tables of ours, checksums;
--- 3 = contexts can be switched off (store/migrations.py); 5 = kinds and signatures stored once;
+-- 3 = contexts can be switched off; 5 = kinds and signatures stored once;
 -- 6 = places of a blob in one row, qualified names derived; 7 = scopes; 8 = the database names its
 -- lexical index, rows of the text index without checksums.
 -- Times are REAL seconds since 1970, for display only: no decision reads them.
@@ -10,8 +10,8 @@ CREATE TABLE blobs (
     id INTEGER PRIMARY KEY,
     oid BLOB NOT NULL,               -- git's blob id, raw bytes (20 or 32)
     extractor TEXT NOT NULL,         -- extractor id: version, language, grammar
-    language TEXT NOT NULL,          -- name in languages.py; 'text' without a grammar
-    status TEXT NOT NULL,            -- words.FactsStatus
+    language TEXT NOT NULL,          -- name in languages/table.py; 'text' without a grammar
+    status TEXT NOT NULL,            -- base/vocabulary.py: FactsStatus
     reason TEXT NOT NULL,            -- skip reason, cause of quarantine, or what made it partial; ''
     lines INTEGER NOT NULL,          -- 0 of a binary that git does not search either
     symbols INTEGER NOT NULL,        -- how many definitions it has
@@ -74,7 +74,7 @@ CREATE VIEW symbols AS SELECT
     doc, parent, exported
 FROM definitions d;
 
--- Names of a blob and their places, one row per blob that has any (store/blob_names.py).
+-- Names of a blob and their places, one row per blob that has any (store/name_rows.py).
 CREATE TABLE occurrences (
     blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
     names BLOB NOT NULL,             -- how many, their ids as distances, bytes of places of each
@@ -112,7 +112,7 @@ CREATE TABLE exports (
 -- Scopes, declarations and bases of classes, one row per blob of a language that has them.
 CREATE TABLE scopes (
     blob_id INTEGER PRIMARY KEY REFERENCES blobs(id) ON DELETE CASCADE,
-    packed BLOB NOT NULL             -- languages/scopes/packed.py, compressed (store/blob_scopes.py)
+    packed BLOB NOT NULL             -- languages/scopes/packed.py, compressed (store/blobs.py)
 );
 
 -- Dictionary of paths, shared by all worktrees.
@@ -144,7 +144,7 @@ CREATE TABLE files (
     oid BLOB NOT NULL,               -- as in the tree
     mode INTEGER NOT NULL,
     blob_id INTEGER REFERENCES blobs(id),  -- its facts; NULL when the path itself is skipped
-    skip TEXT,                       -- words.SkipReason of the path; NULL when it has facts
+    skip TEXT,                       -- base/vocabulary.py: SkipReason of the path; NULL when it has facts
     PRIMARY KEY (worktree_id, path_id)
 ) WITHOUT ROWID;
 
@@ -153,7 +153,7 @@ CREATE TABLE refresh_jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused
     worktree_id INTEGER NOT NULL REFERENCES worktrees(id) ON DELETE CASCADE,
     context_id INTEGER NOT NULL DEFAULT 0,
-    status TEXT NOT NULL,            -- words.JobStatus
+    status TEXT NOT NULL,            -- base/vocabulary.py: JobStatus
     scope TEXT NOT NULL,             -- JSON: RefreshScope
     trigger_reason TEXT NOT NULL,
     head_at_enqueue TEXT NOT NULL,   -- commit id, or the empty tree before the first commit
@@ -162,7 +162,7 @@ CREATE TABLE refresh_jobs (
     finished_at REAL,
     superseded_reason TEXT,
     error TEXT,
-    failure_reason TEXT,             -- words.FailureReason of a failed job
+    failure_reason TEXT,             -- base/vocabulary.py: FailureReason of a failed job
     run_id TEXT,                     -- fences every update of a running job
     attempts INTEGER NOT NULL DEFAULT 0,
     extracted INTEGER NOT NULL DEFAULT 0  -- blobs whose facts had to be computed

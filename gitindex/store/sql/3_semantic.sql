@@ -58,7 +58,7 @@ CREATE TABLE semantic_definitions (
     PRIMARY KEY (facts_id, ordinal)
 ) WITHOUT ROWID;
 
--- Occurrences as packed postings: one row per symbol and file, twenty bytes per place (store/places.py).
+-- Occurrences as packed postings: one row per symbol and file, twenty bytes per place (store/semantic.py).
 CREATE TABLE semantic_occurrences (
     symbol_id INTEGER NOT NULL REFERENCES semantic_symbols(id),
     facts_id INTEGER NOT NULL REFERENCES file_semantic_facts(id) ON DELETE CASCADE,
@@ -71,7 +71,7 @@ CREATE TABLE semantic_relations (
     facts_id INTEGER NOT NULL REFERENCES file_semantic_facts(id) ON DELETE CASCADE,
     symbol_id INTEGER NOT NULL REFERENCES semantic_symbols(id),
     target_id INTEGER NOT NULL REFERENCES semantic_symbols(id),
-    kind TEXT NOT NULL,              -- words.Relation
+    kind TEXT NOT NULL,              -- base/vocabulary.py: Relation
     PRIMARY KEY (facts_id, symbol_id, target_id, kind)
 ) WITHOUT ROWID;
 

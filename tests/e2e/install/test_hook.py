@@ -20,7 +20,9 @@ import pytest
 from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.index_status import load_status
-from gitindex.install.hooks import EVENTS, install
+from gitindex.git.command import VIEWS
+from gitindex.install.hooks.block import EVENTS
+from gitindex.install.hooks.installation import install
 from tests.support import PROC, TIMEOUT, Repo, runner_pids, stop_runners
 
 FRESH = Path(shipped_folder("hooks"), "fresh.sh")
@@ -294,7 +296,8 @@ def test_k7_captured_output_returns_while_the_runner_lives(indexed: Repo) -> Non
     os.close(pipe_read)
     assert os.readlink(f"{PROC}/{pid}/cwd") == "/"
     assert os.getsid(pid) == pid
-    assert not any(line.startswith(b"GIT_") for line in _environment_git_sees(pid))
+    ours = b"GIT_DIR=" + os.fsencode(VIEWS), b"GIT_WORK_TREE=" + os.fsencode(indexed.worktree.root)
+    assert all(line.startswith(ours) for line in _environment_git_sees(pid))
 
 
 def _descriptors(pid: int) -> set[str]:
@@ -308,7 +311,7 @@ def _descriptors(pid: int) -> set[str]:
 
 
 def _environment_git_sees(pid: int) -> list[bytes]:
-    """Children of the runner start with a clean environment; none is alive while it lingers."""
+    """Children of the runner, such as the one that reads objects, start with a clean environment."""
     children = Path(f"{PROC}/{pid}/task/{pid}/children").read_text().split()
     return [
         line

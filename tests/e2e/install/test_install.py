@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from gitindex.install import hooks
 from gitindex.install.hooks import block
+from gitindex.install.hooks import installation as hooks
+from gitindex.install.hooks.block import EVENTS
 from gitindex.install.hooks.checks import check_hooks
 from gitindex.install.hooks.installation import HookState
 from gitindex.install.hooks.place import git_version
@@ -700,7 +701,7 @@ def test_a_moved_repository_keeps_both_hooks(ready: Repo, tmp_path: Path, conten
 def test_the_script_is_gone(ready: Repo, tmp_path: Path) -> None:
     """The environment was deleted: the hook does nothing, says nothing."""
     hooks.install(ready.worktree)
-    for event in hooks.EVENTS:
+    for event in EVENTS:
         path = ready.path / ".git/hooks" / event
         path.write_text(path.read_text().replace("event.sh", "gone.sh"))
     said = use(ready, "gone", tmp_path)
@@ -821,7 +822,7 @@ def test_config_command_runs_as_git_runs_it(ready: Repo, tmp_path: Path, folder:
     shutil.copy(event_script(), script)
     config = tmp_path / "hooks.gitconfig"
     config.write_bytes(render_include(str(script)))
-    for event in hooks.EVENTS:
+    for event in EVENTS:
         named = f"hook.gitindex-{event}"
         assert ready.git("config", "-f", str(config), f"{named}.event").strip() == event
         command = ready.git("config", "-f", str(config), f"{named}.command").removesuffix("\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitindex.base.errors import GitIndexError
-from gitindex.install.hooks import install_references, uninstall
+from gitindex.install.hooks.installation import install_references, uninstall
 from tests.support import Repo
 
 HOOK = ".git/hooks/reference-transaction"

@@ -17,9 +17,9 @@ import pytest
 
 from gitindex.base.locations import shipped_folder
 from gitindex.base.vocabulary import IndexState
-from gitindex.install import hooks
 from gitindex.install.aliases import install_aliases, uninstall_aliases
 from gitindex.install.git_template import write_template
+from gitindex.install.hooks.block import EVENTS
 from gitindex.refresh.public_files import create_store
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.spool import append_event
@@ -397,5 +397,5 @@ def _python_with(site: Path, tmp_path: Path) -> Path:
 
 def test_the_sample_lists_every_event_pre_commit_knows() -> None:
     sample = (TEMPLATES / "pre-commit-config.yaml").read_text()
-    for event in set(hooks.EVENTS) - {"post-applypatch"}:
+    for event in set(EVENTS) - {"post-applypatch"}:
         assert event in sample

@@ -12,7 +12,8 @@ import pytest
 
 from gitindex.base.locations import event_script
 from gitindex.base.runner_lock import RunnerLock
-from gitindex.install import hooks
+from gitindex.install.hooks import installation as hooks
+from gitindex.install.hooks.block import EVENTS
 from gitindex.install.hooks.include import install_include
 from gitindex.install.hooks.place import knows_config_hooks
 from gitindex.maintenance.doctor import examine
@@ -66,7 +67,7 @@ def test_sound(quiet: Repo) -> None:
     answer = json.loads(done.stdout)
     assert done.returncode == 0, answer
     found = {finding["name"]: finding for finding in answer["findings"]}
-    assert set(hooks.EVENTS) <= found.keys()
+    assert set(EVENTS) <= found.keys()
     assert "arrived once" in found["trial commit"]["detail"]
     assert 0 < answer["hookCostMs"]["p50"] <= answer["hookCostMs"]["p99"]
     text = quiet.gitindex("doctor", "--no-trial").stdout
@@ -293,12 +294,12 @@ def test_added_by_hand(sound: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     states = {state.event: state for state in hooks.install(sound.worktree)}
     found = ask(sound, capsys, trial=True)
     assert {"post-commit", "trial commit"} <= bad(found)
-    for event in hooks.EVENTS:
+    for event in EVENTS:
         path = sound.path / ".githooks" / event
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
         follow(states[event])
-    assert not {*hooks.EVENTS, "trial commit"} & bad(ask(sound, capsys, trial=True))
+    assert not {*EVENTS, "trial commit"} & bad(ask(sound, capsys, trial=True))
 
 
 def test_not_opted_in(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,7 +163,7 @@ def test_a_word_that_is_left_out_and_not_counted_is_noticed(
         Repo(tmp_path / "repo"), random.Random(SEED), Path(os.__file__).parent / "json"
     )
     check(project, None, Clock(cases=1))
-    monkeypatch.setattr("gitindex.view.overlay.choose_overlaid", _nothing)
+    monkeypatch.setattr("gitindex.view.difference.choose_overlaid", _nothing)
     for path in project.repo.path.rglob("*.py"):
         path.write_text("def never_indexed():\n    return 1\n")
     with pytest.raises(AssertionError, match=r"on disk|misses|gone"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitindex.base.worktree import Worktree
-from gitindex.install.hooks import EVENTS
+from gitindex.install.hooks.block import EVENTS
 from tests.support import Repo
 from tests.terminal import on_a_terminal
 

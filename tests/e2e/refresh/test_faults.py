@@ -14,7 +14,7 @@ import pytest
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.observation import observe
 from gitindex.freshness.verdict import judge
-from gitindex.install.hooks import uninstall
+from gitindex.install.hooks.installation import uninstall
 from gitindex.refresh.runner import Runner
 from gitindex.refresh.spool import append_event
 from gitindex.store import mapping

@@ -21,7 +21,7 @@ from gitindex.refresh import public_files
 from gitindex.refresh.queue import FULL, RefreshJobService
 from gitindex.refresh.runner import RefreshRequest, Runner
 from gitindex.refresh.session import Session
-from gitindex.refresh.spool import Pace, append_event, is_settling
+from gitindex.refresh.spool import Pace, append_event, is_too_new
 from tests.support import Repo, runner_pids, stop_runners, wait_for
 from tests.torture.removals import REMOVERS, SOON, race
 
@@ -55,12 +55,12 @@ def test_a3_a_new_worktree_is_left_alone_until_it_is_quiet(quiet: Repo, tmp_path
     quiet.git("worktree", "add", "-q", "--detach", str(tmp_path / "w"), env={"GITINDEX": "0"})
     linked = Repo(tmp_path / "w").worktree
     append_event(linked, "post-checkout")
-    assert is_settling(linked, Pace())
-    old = time.time() - Pace().settle
+    assert is_too_new(linked, Pace())
+    old = time.time() - Pace().undisturbed
     os.utime(linked.spool, (old, old))
-    assert not is_settling(linked, Pace())
+    assert not is_too_new(linked, Pace())
     append_event(linked, "install")  # somebody asks for it
-    assert not is_settling(linked, Pace())
+    assert not is_too_new(linked, Pace())
 
 
 def test_a3_the_folder_is_not_made_again_while_it_is_removed(quiet: Repo) -> None:

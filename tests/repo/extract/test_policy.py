@@ -6,9 +6,8 @@ from itertools import product
 
 import pytest
 
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, SkipReason
 from gitindex.extract.policy import (
-    MAX_TEXT_BYTES,
     Policy,
     is_policy_file,
     is_secret,

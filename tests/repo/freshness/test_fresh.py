@@ -38,7 +38,7 @@ from tests.support import TIMEOUT, Repo, stop_runners, wait_for
 HEAD, TREE, OTHER = "c" * 40, "d" * 40, "e" * 40
 MARKER = CompletionMarker("/r", runtime_fingerprint(), 3, 7, "t", "run", HEAD, TREE, 1)
 VALID = CompletionProof(ProofOutcome.VALID, None, MARKER)
-UNSETTLED = VALID._replace(settled=False)
+NOT_NEWEST = VALID._replace(is_newest=False)
 MISMATCH = CompletionProof(
     ProofOutcome.FINGERPRINT_MISMATCH, ProofReason.FINGERPRINT_MISMATCH, MARKER
 )
@@ -73,7 +73,7 @@ TABLE: dict[str, tuple[dict[str, Any], IndexState, FreshnessState, Exit, str]] =
     "other tree": ({"head_tree": OTHER}, S.STALE, F.STALE, Exit.NO, "is not the indexed"),
     "queued": ({"pending": True}, S.STALE, F.STALE, Exit.NO, "queued"),
     "publish not finished": (
-        {"proof": UNSETTLED},
+        {"proof": NOT_NEWEST},
         S.STALE,
         F.STALE,
         Exit.NO,
@@ -223,7 +223,7 @@ def test_verdict(row: tuple[dict[str, Any], IndexState, FreshnessState, Exit, st
     assert why in verdict.why
 
 
-PROOFS = (VALID, UNSETTLED, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE)
+PROOFS = (VALID, NOT_NEWEST, MISMATCH, MISSING, MOVED, NEWER, FAILED_PROBE)
 HEADS = tuple(
     HeadState(commit, edited, scope=scope)
     for commit in (None, HEAD, OTHER)
@@ -252,7 +252,7 @@ def _check_fresh(seen: Observation) -> None:
     verdict = judge(seen)
     proven = (
         seen.proof.outcome is ProofOutcome.VALID
-        and seen.proof.settled
+        and seen.proof.is_newest
         and seen.proof.marker is not None
         and seen.head_tree == seen.proof.marker.tree_id
         and not seen.pending

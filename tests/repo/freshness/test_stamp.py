@@ -84,7 +84,7 @@ def test_an_announced_run_ends_fresh_and_its_marker_serves(quiet: Repo) -> None:
     for number in range(6):  # however many attempts fail
         announce_run(quiet.worktree, f"run{number}", store)
         proof = prove(quiet.worktree)
-        assert (proof.outcome, proof.settled) == (ProofOutcome.VALID, False)
+        assert (proof.outcome, proof.is_newest) == (ProofOutcome.VALID, False)
         assert quiet.verdict().why == "a publish was not finished"
     assert quiet.try_git("fresh").stdout == "stale: a publish was not finished\n"
     stamp = read_stamp(quiet.worktree.stamp)

@@ -14,7 +14,7 @@ import pytest
 from gitindex.git import interface
 from gitindex.query.grep.grep import GrepQuery, grep
 from gitindex.query.grep.pattern import GrepPattern
-from gitindex.view import overlay
+from gitindex.view import difference
 from gitindex.view.tree import TreeChoice, open_tree
 from tests.support import Repo
 
@@ -57,7 +57,7 @@ def test_a7_a_bomb_is_answered_for_and_indexed(
 ) -> None:
     """A tenth of the paths and a 250th of the bound; the full size is in the torture suite."""
     monkeypatch.setattr(interface, "MAX_ENTRIES", 4_000)
-    monkeypatch.setattr(overlay, "MAX_DIFFERENCE", 1 << 20)
+    monkeypatch.setattr(difference, "MAX_DIFFERENCE", 1 << 20)
     bomb = _bomb(tmp_path, LEVELS - 1)
     started = time.process_time()
     with open_tree(bomb.worktree, ".", TreeChoice(at="bomb")) as view:

@@ -170,7 +170,7 @@ def forge_identity(file: Path) -> None:
     store, kind = (
         (file.parent, "facts") if file.name == "facts.db" else (file.parents[1], "lexical")
     )
-    path = store / f"{kind}.seal"
+    path = store / f"{kind}.checksums"
     _, _, body = path.read_bytes().partition(b"\n")
     found = file.stat()
     now = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
@@ -241,7 +241,7 @@ def test_a1_a_lexical_file_that_a_power_cut_tore_is_mended(tmp_path: Path, torn:
             part.unlink()
     else:
         file.write_bytes(file.read_bytes()[:-6])
-    checksums._write(f"{lexical.parent}/lexical.seal", checksums.Checksums(True, {}))
+    checksums._write(f"{lexical.parent}/lexical.checksums", checksums.Checksums(True, {}))
     with pytest.raises(GitIndexError, match=r"is torn|is not what was written"):
         check_store(repo.worktree.store)
     append_event(repo.worktree, "post-commit")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gitindex.base.atomic_file import FileTooLarge, read_small
-from gitindex.base.vocabulary import EditScope
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, EditScope
 from gitindex.extract import policy
-from gitindex.extract.policy import MAX_POLICY_BYTES, MAX_TEXT_BYTES, of_tree
+from gitindex.extract.policy import MAX_POLICY_BYTES, of_tree
 from gitindex.freshness import envelope
 from gitindex.freshness.envelope import status_envelope
 from gitindex.freshness.observation import observe

@@ -20,7 +20,7 @@ from gitindex.git.interface import Entry
 from gitindex.git.merge_tree import merged_tree
 from gitindex.languages.facts import FactsKey, decode_facts
 from gitindex.languages.table import language_of
-from gitindex.view import overlay
+from gitindex.view import difference, overlay
 from gitindex.view.overlay import FactsMemory
 from gitindex.view.tree import NOW, TreeChoice, open_tree
 from tests.e2e.refresh.test_silent import SILENT, _two_commits
@@ -354,13 +354,13 @@ def test_a_pruned_tree_is_compared_with_what_is_stored_of_it(quiet: Repo) -> Non
 def test_a_large_binary_is_read_no_further_than_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overlay, "MAX_HEAD", 10)
-    monkeypatch.setattr(overlay, "LARGE", 100)
+    monkeypatch.setattr(difference, "MAX_HEAD", 10)
+    monkeypatch.setattr(difference, "LARGE", 100)
 
     def read(data: bytes) -> int:
         (tmp_path / "file.py").write_bytes(data)
         with ConfinedRoot(str(tmp_path)) as disk:
-            file = overlay._from_disk(disk, b"file.py", Policy([], []), 40)
+            file = difference._from_disk(disk, b"file.py", Policy([], []), 40)
         assert file is not None
         return len(file.data or b"")
 
@@ -390,7 +390,7 @@ def test_a_commit_is_compared_by_git_and_not_path_by_path(
     def never(*_: object) -> dict[bytes, Entry | None]:
         raise AssertionError("every path was compared")
 
-    monkeypatch.setattr(overlay, "_all_changes", never)
+    monkeypatch.setattr(difference, "_all_changes", never)
     assert seen(quiet, TreeChoice(at="HEAD~1")) == expected(at(quiet, "HEAD~1"))
 
 
@@ -398,7 +398,7 @@ def test_a_merged_file_is_left_out_from_one_byte_beyond_the_limit(
     quiet: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "def merged():\n    pass\n"
-    monkeypatch.setattr(overlay, "MAX_TEXT_BYTES", len(text))
+    monkeypatch.setattr(difference, "MAX_TEXT_BYTES", len(text))
     quiet.git("switch", "-q", "-c", "other")
     quiet.write("fits.py", text)
     quiet.write("longer.py", text + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitindex.base.errors import ObjectMissing
-from gitindex.base.vocabulary import SkipReason
+from gitindex.base.vocabulary import MAX_TEXT_BYTES, SkipReason
 from gitindex.extract import policy
 from gitindex.extract.policy import classify, classify_file, needs_content
 from gitindex.git.interface import GITLINK, LINK, Entry
@@ -62,7 +62,7 @@ def test_blob_that_git_does_not_have_has_no_language() -> None:
         ("a.py", b"x = 1\n", None),
         ("a.py", b"\0", SkipReason.BINARY),
         ("a.log", b"\0", SkipReason.IGNORED),
-        ("a.py", b"x" * (policy.MAX_TEXT_BYTES + 1), SkipReason.OVERSIZE),
+        ("a.py", b"x" * (MAX_TEXT_BYTES + 1), SkipReason.OVERSIZE),
     ],
 )
 def test_file_on_disk_is_judged_by_path_then_content(

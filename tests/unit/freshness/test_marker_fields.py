@@ -41,7 +41,7 @@ def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
 
 def test_what_was_rendered_is_proven() -> None:
     assert judged() == CompletionProof(ProofOutcome.VALID, None, MARKER)
-    assert judged().settled, "what no stamp has spoken about is not taken for unfinished"
+    assert judged().is_newest, "what no stamp has spoken about is not taken for unfinished"
     assert "quarantinedFiles" not in FIELDS
     assert render_marker(MARKER._replace(codebase_path="/Bücher")).isascii()
     lost = MARKER._replace(quarantined_files=1)

@@ -52,23 +52,23 @@ def test_what_is_rendered_is_read_again() -> None:
     stamp = parse_stamp(GOOD)
     assert stamp == Stamp(STORE, RUNS)
     assert (stamp.run("old"), stamp.run("none")) == (RUNS[1], None)
-    assert GOOD == b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - -\nold c t d\n"
+    assert GOOD == b"gitindex_stamp_v4 7 4096 9 f 3 l 5\nnew - - -\nold c t d\n"
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         b"",
-        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\n",
-        b"gitindex_stamp_v3 7\nnew - - -\n",
-        b"gitindex_stamp_v3 7 4096 9 f 3 l 5 1\nnew - - -\n",
+        b"gitindex_stamp_v4 7 4096 9 f 3 l 5\n",
+        b"gitindex_stamp_v4 7\nnew - - -\n",
+        b"gitindex_stamp_v4 7 4096 9 f 3 l 5 1\nnew - - -\n",
         b"gitindex_stamp_v2 7 4096 9 f 3 l 5\nnew - - -\n",
         b"gitindex_stamp_v2 x 4096\nnew - - -\n",
         b"gitindex_stamp_v2 7 x\nnew - - -\n",
         b"gitindex_stamp_v2 x y\nnew - - -\n",
-        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - -\n",
-        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - - -\n",
-        b"gitindex_stamp_v3 7 4096 9 f 3 l 5\nnew - - -\nold c t\n",
+        b"gitindex_stamp_v4 7 4096 9 f 3 l 5\nnew - -\n",
+        b"gitindex_stamp_v4 7 4096 9 f 3 l 5\nnew - - - -\n",
+        b"gitindex_stamp_v4 7 4096 9 f 3 l 5\nnew - - -\nold c t\n",
         b"\xff\xfe\n",
     ],
 )

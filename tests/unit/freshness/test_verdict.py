@@ -13,7 +13,7 @@ from gitindex.git.worktree_probe import HeadState
 TREE, OTHER = "a" * 40, "b" * 40
 MARKER = CompletionMarker("/r", runtime_fingerprint(), 2, 7, "t", "run", "head", TREE, 1)
 VALID = CompletionProof(ProofOutcome.VALID, None, MARKER)
-UNSETTLED = VALID._replace(settled=False)
+NOT_NEWEST = VALID._replace(is_newest=False)
 MISSING = CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.MISSING_MARKER_DOC)
 REASONLESS = CompletionProof(ProofOutcome.STALE_LOCAL)
 WRONG_PATH = CompletionProof(ProofOutcome.STALE_LOCAL, ProofReason.PATH_MISMATCH, MARKER)
@@ -89,10 +89,10 @@ TABLE = [
     (seen(tree=OTHER, failure=AT_ANY, pending=True), "stale", "stale", 1, HEAD_MOVED),
     (seen(failure=AT_ANY), "fresh", "fresh", 0, f"2 files, tree {'a' * 12}"),
     (seen(failure=HERE), "error", "stale", 4, "boom"),
-    (seen(UNSETTLED, failure=AT_ANY), "error", "stale", 4, "boom"),
-    (seen(UNSETTLED, failure=AT_ANY, pending=True), "stale", "stale", 1, "a refresh is queued"),
+    (seen(NOT_NEWEST, failure=AT_ANY), "error", "stale", 4, "boom"),
+    (seen(NOT_NEWEST, failure=AT_ANY, pending=True), "stale", "stale", 1, "a refresh is queued"),
     (seen(pending=True), "stale", "stale", 1, "a refresh is queued"),
-    (seen(UNSETTLED), "stale", "stale", 1, "a publish was not finished"),
+    (seen(NOT_NEWEST), "stale", "stale", 1, "a publish was not finished"),
 ]
 
 

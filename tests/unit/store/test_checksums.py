@@ -63,7 +63,7 @@ def write_pages(store: Path, pages: set[int], change: bytes = b"") -> None:
 
 
 def sums(store: Path) -> list[int]:
-    held = checksums._read(f"{store}/facts.seal")
+    held = checksums._read(f"{store}/facts.checksums")
     assert isinstance(held, Checksums)
     assert not held.is_open
     return held.files["facts.db"][1]
@@ -84,7 +84,9 @@ def lose_a_bit(path: Path, at: int) -> None:
 
 def keep_identity(path: Path) -> None:
     lexical = path.parent.name == "lexical"
-    name = f"{path.parent.parent}/lexical.seal" if lexical else f"{path.parent}/facts.seal"
+    name = (
+        f"{path.parent.parent}/lexical.checksums" if lexical else f"{path.parent}/facts.checksums"
+    )
     held = checksums._read(name)
     assert isinstance(held, Checksums)
     known = held.files[path.name][1]
@@ -121,7 +123,7 @@ def test_a_page_that_nobody_told_of_is_damage(store: Path) -> None:
 def test_damage_beside_a_written_page_is_not_sealed(store: Path, page: int) -> None:
     lose_a_bit(store / "facts.db", 100)
     write_pages(store, {page}, b"new")
-    assert database_damage(str(store), CheckLevel.STAT) == "facts.seal is not what was written"
+    assert database_damage(str(store), CheckLevel.STAT) == "facts.checksums is not what was written"
     write_pages(store, {page + 20}, b"new")
     assert database_damage(str(store), CheckLevel.STAT), "it stays broken"
 
@@ -158,9 +160,9 @@ def test_every_page_is_summed_again_after_a_writer_that_died(store: Path) -> Non
 
 
 def test_a_broken_seal_stays_broken(store: Path) -> None:
-    (store / "facts.seal").write_bytes(b"garbage")
+    (store / "facts.checksums").write_bytes(b"garbage")
     for _ in range(2):
-        assert damage_of_store(str(store)) == "facts.seal is not what was written"
+        assert damage_of_store(str(store)) == "facts.checksums is not what was written"
         write_pages(store, {1}, b"x")
 
 
@@ -175,15 +177,15 @@ def test_a_broken_seal_stays_broken(store: Path) -> None:
     ],
 )
 def test_a_seal_of_another_form(store: Path, bad: bytes) -> None:
-    (store / "facts.seal").write_bytes(bad)
-    assert database_damage(str(store)) == "facts.seal is not what was written"
+    (store / "facts.checksums").write_bytes(bad)
+    assert database_damage(str(store)) == "facts.checksums is not what was written"
 
 
 def test_no_seal_and_no_database_are_no_damage(store: Path) -> None:
     (store / "facts.db").unlink()
     assert damage_of_store(str(store), CheckLevel.FULL) == ""
-    (store / "facts.seal").unlink()
-    assert checksums._read(f"{store}/facts.seal") == Checksums(True, {})
+    (store / "facts.checksums").unlink()
+    assert checksums._read(f"{store}/facts.checksums") == Checksums(True, {})
     assert damage_of_store(str(store), CheckLevel.FULL) == ""
 
 
@@ -254,7 +256,7 @@ def test_a_seal_that_is_renewed_during_the_look_is_looked_at_again(
 ) -> None:
     """A writer seals while a reader compares: the second look decides, and there is no third."""
     lose_a_bit(store / "facts.db", 0)
-    found = checksums._read(f"{store}/facts.seal")
+    found = checksums._read(f"{store}/facts.checksums")
     looks = []
 
     def other(_path: str) -> Checksums:
@@ -267,14 +269,14 @@ def test_a_seal_that_is_renewed_during_the_look_is_looked_at_again(
     assert len(looks) == 3, "read, compared with what is there now, and read again"
 
 
-@pytest.mark.parametrize("name", ["facts.seal", "lexical.seal"])
+@pytest.mark.parametrize("name", ["facts.checksums", "lexical.checksums"])
 def test_a_look_reads_the_seal_twice_where_nothing_is_as_it_was_written(
     store: Path, lexical: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Once before the files and once after them; only another seal is a reason to look again."""
     (store / "facts.db").write_bytes(b"other")
     (lexical / "meta.json").write_bytes(b"other")
-    look = database_damage if name == "facts.seal" else lexical_damage
+    look = database_damage if name == "facts.checksums" else lexical_damage
     read: list[str] = []
     real = checksums._read
 
@@ -291,7 +293,7 @@ def test_a_lexical_seal_that_is_renewed_during_the_look(
     store: Path, lexical: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (lexical / "meta.json").write_bytes(b"other")
-    found = checksums._read(f"{store}/lexical.seal")
+    found = checksums._read(f"{store}/lexical.checksums")
     assert isinstance(found, Checksums)
     looks: list[str] = []
 
@@ -305,9 +307,9 @@ def test_a_lexical_seal_that_is_renewed_during_the_look(
 
 
 def test_a_seal_is_parsed_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = checksums._read(f"{store}/facts.seal")
+    first = checksums._read(f"{store}/facts.checksums")
     monkeypatch.setattr(checksums, "_parse", lambda *_: pytest.fail("it is parsed again"))
-    assert checksums._read(f"{store}/facts.seal") is first
+    assert checksums._read(f"{store}/facts.checksums") is first
 
 
 def test_a_page_behind_the_end_of_the_file(store: Path) -> None:
@@ -349,7 +351,7 @@ def lexical(store: Path) -> Path:
 
 
 def names(store: Path) -> tuple[bool, list[str]]:
-    held = checksums._read(f"{store}/lexical.seal")
+    held = checksums._read(f"{store}/lexical.checksums")
     assert isinstance(held, Checksums)
     return held.is_open, sorted(held.files)
 
@@ -404,9 +406,9 @@ def test_an_older_or_a_foreign_commit_is_damage(
 
 def test_nothing_is_concluded_from_a_list_of_an_unknown_commit(store: Path, lexical: Path) -> None:
     """An earlier version did not note which commit its list was of."""
-    held = checksums._read(f"{store}/lexical.seal")
+    held = checksums._read(f"{store}/lexical.checksums")
     assert isinstance(held, Checksums)
-    checksums._write(f"{store}/lexical.seal", held._replace(half=Half()))
+    checksums._write(f"{store}/lexical.checksums", held._replace(half=Half()))
     write_meta(lexical, 1, "0123-4567", "fedc-ba98")
     assert lexical_damage(str(store)) == ""
     assert not is_lexical_closed(str(store))
@@ -428,7 +430,7 @@ def test_a_file_of_a_later_commit_than_the_list_must_match_its_footer(
 ) -> None:
     """Its writer was killed, or somebody put an older list back."""
     if not listed:
-        (store / "lexical.seal").unlink()
+        (store / "lexical.checksums").unlink()
     write_meta(lexical, 2, "0123-4567", "fedc-ba98")
     path = segment(lexical, "fedcba98.idx")
     levels = (CheckLevel.STAT, CheckLevel.CACHED, CheckLevel.FULL)
@@ -447,16 +449,16 @@ def test_the_next_session_completes_a_list_that_is_too_old(store: Path, lexical:
     complete_checksums(str(store))
     assert is_lexical_closed(str(store))
     assert "fedcba98.idx" in names(store)[1]
-    before = (store / "lexical.seal").stat().st_ino
+    before = (store / "lexical.checksums").stat().st_ino
     complete_checksums(str(store))
-    assert (store / "lexical.seal").stat().st_ino == before
+    assert (store / "lexical.checksums").stat().st_ino == before
 
 
 def test_a_list_that_was_removed_is_not_made_anew(store: Path, lexical: Path) -> None:
     writer = LexicalChecksums(str(lexical))
-    (store / "lexical.seal").unlink()
+    (store / "lexical.checksums").unlink()
     writer.finish()
-    assert not (store / "lexical.seal").exists(), "somebody removes the store"
+    assert not (store / "lexical.checksums").exists(), "somebody removes the store"
 
 
 def test_a_new_file_that_does_not_fit_its_footer_breaks_the_seal(
@@ -466,12 +468,14 @@ def test_a_new_file_that_does_not_fit_its_footer_breaks_the_seal(
     segment(lexical, "fedcba98.idx").write_bytes(b"torn")
     writer = LexicalChecksums(str(lexical))
     writer.finish()
-    assert lexical_damage(str(store)) == "lexical.seal is not what was written"
+    assert lexical_damage(str(store)) == "lexical.checksums is not what was written"
     assert not is_lexical_closed(str(store))
     segment(lexical, "fedcba98.idx")
     writer.finish()
     LexicalChecksums(str(lexical)).finish()
-    assert lexical_damage(str(store)) == "lexical.seal is not what was written", "until a rebuild"
+    assert lexical_damage(str(store)) == "lexical.checksums is not what was written", (
+        "until a rebuild"
+    )
 
 
 def test_a_store_without_a_lexical_index(store: Path, lexical: Path) -> None:
@@ -486,17 +490,20 @@ def test_a_moved_store_is_sealed_anew_if_it_is_sound(store: Path, lexical: Path)
     for path in (store / "facts.db", lexical / "01234567.idx"):
         path.write_bytes(path.read_bytes())  # the same bytes, other times
     renew(str(store))
-    for name, path in (("facts.seal", store / "facts.db"), ("lexical.seal", lexical / "meta.json")):
+    for name, path in (
+        ("facts.checksums", store / "facts.db"),
+        ("lexical.checksums", lexical / "meta.json"),
+    ):
         held = checksums._read(f"{store}/{name}")
         assert isinstance(held, Checksums)
         assert held.files[path.name][0] == checksums._identity(str(path))
     assert not names(store)[0]
     assert sums(store) == real_sums(store)
     lose_a_bit(store / "facts.db", 1)
-    before = (store / "facts.seal").read_bytes()
+    before = (store / "facts.checksums").read_bytes()
     (store / "facts.db").write_bytes((store / "facts.db").read_bytes())
     renew(str(store))
-    assert (store / "facts.seal").read_bytes() == before, "what is not sound is not sealed"
+    assert (store / "facts.checksums").read_bytes() == before, "what is not sound is not sealed"
 
 
 @pytest.mark.parametrize(
@@ -551,7 +558,7 @@ def test_the_pages_of_the_log(tmp_path: Path) -> None:
 
 
 def is_locked(store: Path, how: int) -> bool:
-    fd = os.open(store / "facts.seal.lock", os.O_RDWR)
+    fd = os.open(store / "facts.checksums.lock", os.O_RDWR)
     try:
         fcntl.flock(fd, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -571,9 +578,9 @@ def test_who_excludes_whom(store: Path) -> None:
     with DatabaseChecksums(path):
         assert is_locked(store, fcntl.LOCK_SH)
     assert not is_locked(store, fcntl.LOCK_EX)
-    (store / "facts.seal.lock").unlink()
+    (store / "facts.checksums.lock").unlink()
     with LogLock(path, exclusive=False):
-        assert not (store / "facts.seal.lock").exists(), "the store may be being removed"
+        assert not (store / "facts.checksums.lock").exists(), "the store may be being removed"
     with pytest.raises(FileNotFoundError), LogLock(path, exclusive=True):
         pass
 
@@ -605,14 +612,14 @@ def test_a_lock_may_have_any_descriptor(store: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_lock_is_made_for_a_new_database_only(tmp_path: Path) -> None:
-    path, lock = tmp_path / "facts.db", tmp_path / "facts.seal.lock"
+    path, lock = tmp_path / "facts.db", tmp_path / "facts.checksums.lock"
     make_lock(str(path))
     assert lock.stat().st_mode & 0o777 == 0o600
     path.touch()
     lock.unlink()
     make_lock(str(path))
     assert lock.exists()
-    (tmp_path / "facts.seal").touch()
+    (tmp_path / "facts.checksums").touch()
     lock.unlink()
     make_lock(str(path))
     assert not lock.exists()

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitindex.base.errors import CorruptStore, StoreBusy, StoreError
+from gitindex.base.errors import CorruptStore, OlderSchema, StoreBusy, StoreError
 from gitindex.base.vocabulary import FactsStatus, SkipReason
 from gitindex.extract.policy import is_policy_file
 from gitindex.freshness.marker import SCHEMA_VERSION
@@ -30,8 +30,8 @@ from gitindex.languages.facts import (
     encode_facts,
 )
 from gitindex.store import connection, mapping
-from gitindex.store.blobs import CHUNK, BlobTable, dump
-from gitindex.store.connection import Database, open_reader, open_writer
+from gitindex.store.blobs import BlobTable, dump
+from gitindex.store.connection import AT_ONCE, Database, open_reader, open_writer
 from gitindex.store.mapping import FileRow
 from tests.unit.languages.test_blob_facts import FACTS, SAMPLE
 
@@ -127,37 +127,17 @@ def test_s8_newer_store_says_upgrade_and_is_left_alone(path: str) -> None:
     assert digest(path) == before
 
 
-def test_s8_older_store_is_migrated_by_a_writer(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = open_writer(path)
-    with old.write():
-        BlobTable(old).add(KEY, SAMPLE, lexical=True)
-    old.close()
-    later = connection.CURRENT + 1
-    step = "-- adds a column;\nALTER TABLE contexts ADD COLUMN note TEXT; CREATE TABLE later (x);\n"
-    monkeypatch.setattr(connection, "CURRENT", later)
-    monkeypatch.setitem(connection.MIGRATIONS, later - 1, step)
-    with pytest.raises(StoreError, match="older schema") as caught:
-        open_reader(path)
-    assert caught.value.hint == "run `gitindex index`"
-    new = open_writer(path)
-    assert new.row("PRAGMA user_version")[0] == later
-    assert "later" in names(new, "table")
-    assert BlobTable(new).missing([KEY]) == []
-    new.close()
-
-
-def test_s8_failed_migration_changes_nothing(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s8_an_older_store_is_refused_for_whoever_builds_it_anew(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_writer(path).close()
-    later = connection.CURRENT + 1
-    monkeypatch.setattr(connection, "CURRENT", later)
-    monkeypatch.setitem(connection.MIGRATIONS, later - 1, "CREATE TABLE later (x); BOGUS;")
-    with pytest.raises(StoreError):
-        open_writer(path)
-    monkeypatch.undo()
-    database = open_writer(path)
-    assert database.row("PRAGMA user_version")[0] == connection.CURRENT
-    assert "later" not in names(database, "table")
-    database.close()
+    before = digest(path)
+    monkeypatch.setattr(connection, "CURRENT", connection.CURRENT + 1)
+    for open_it, error in ((open_reader, StoreError), (open_writer, OlderSchema)):
+        with pytest.raises(error, match="older schema") as caught:
+            open_it(path)
+        assert caught.value.hint == "run `gitindex index`"
+    assert digest(path) == before
 
 
 @pytest.mark.parametrize("version", [-1, -(2**31)])
@@ -426,7 +406,7 @@ def test_put_alone_is_all_or_nothing(database: Database, path: str) -> None:
 
 def test_many_keys_are_asked_for_in_order(database: Database) -> None:
     table = BlobTable(database)
-    keys = [FactsKey(f"{n:040x}", f"{n % 3}:x") for n in range(3 * CHUNK)]
+    keys = [FactsKey(f"{n:040x}", f"{n % 3}:x") for n in range(3 * AT_ONCE)]
     with database.write():
         for key in keys[::2]:
             table.add(key, BlobFacts("text", FactsStatus.LEXICAL, 0), lexical=True)
