@@ -143,12 +143,12 @@ class Binder:
             return self._inherited(source, place, at, meaning)
         if meaning.state is State.UNKNOWN and source.language not in QUALIFIED:
             return self._implicit(source, place)
-        shorthand = meaning.state is State.LOCAL and self._is_short(source, at)
+        shorthand = meaning.state is State.LOCAL and self.is_short(source, at)
         return meaning._replace(state=State.KEY) if shorthand else meaning
 
-    def _is_short(self, source: FileNames, at: int) -> bool:
+    def is_short(self, source: FileNames, at: int) -> bool:
         """Return whether a name is both a variable and a member: `{ name }`."""
-        scopes = self.project.scopes(source.path)
+        scopes = self.project.scopes(source.path) if source.language in ECMA else None
         return scopes is not None and at in scopes.shorthands
 
     def _php_variable(self, source: FileNames, place: Occurrence, at: int) -> Meaning:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -88,7 +87,6 @@ class _SearchTargets(NamedTuple):
     spaces: bool  # some target is a module or a namespace
     extends: bool  # some target is an extension method of C#
     injected: bool  # some target is a fixture: parameters of its name get its value
-    uncalled: bool  # no call can mean a target: fields of Java, but for those of records
 
     def is_family(self, source: FileNames) -> bool:
         """Return whether the language of a file can name the targets."""
@@ -332,13 +330,7 @@ class Finder:
             spaces=any(d.kind in SPACES for d in chosen.values()),
             extends=any("(this " in d.signature for d in chosen.values()),
             injected=any(is_fixture(self.project, d) for d in chosen.values()),
-            uncalled=all(map(self._is_uncalled, chosen.values())),
         )
-
-    def _is_uncalled(self, target: Definition) -> bool:
-        owner = self.binder.types.classes.class_of(target)
-        field = owner is not None and target.kind in ("field", "enumerator")
-        return field and owner is not None and not re.search(r"\brecord\b", owner.signature)
 
     def mentions(self, name: str) -> Found:
         """Return every place of a name without a definition in the tree as possible, except locals."""
@@ -412,8 +404,6 @@ class Finder:
             return taken
         if place.use == Use.DEFINITION:
             return self._loaded(source, place, search) or self._defined(source, place)
-        if source.language == "java" and search.uncalled and place.use == Use.CALL:
-            return ELSEWHERE  # methods have names of their own
         meaning = self.binder.meaning(source, place)
         site = self._reached(source, place, meaning, search)
         return site or self._unreached(source, place, meaning, search)
@@ -423,7 +413,8 @@ class Finder:
     ) -> PlaceClass:
         if search.injected and meaning.state is State.LOCAL and self._is_given(source, place):
             return KEY
-        if self._is_shorthand(source, place):
+        at = self.project.offset(source.path, place.line, place.column)
+        if self.binder.is_short(source, at):
             return KEY  # a variable, and a member
         unread = source.language in MODELLED and self.project.scopes(source.path) is None
         if source.origin.status != FactsStatus.PARSED or (unread and _is_use(place)):
@@ -476,11 +467,6 @@ class Finder:
         hit = _among(near, search.targets)
         fields = all(d.kind == "field" for d in near)
         return hit if (bare or fields) and len(hit) == len(near) else ()
-
-    def _is_shorthand(self, source: FileNames, place: Occurrence) -> bool:
-        scopes = self.project.scopes(source.path) if source.language in ECMA else None
-        at = self.project.offset(source.path, place.line, place.column) if scopes else -1
-        return scopes is not None and at in scopes.shorthands
 
     def _takes(self, source: FileNames, place: Occurrence) -> tuple[Part, ...] | None:
         """Return the chain that a name in a destructuring pattern takes a member of; else None."""

@@ -777,7 +777,7 @@ def test_what_a_submodule_may_use_is_not_absent(repo: Repo) -> None:
 
 
 def test_a_repository_inside_that_is_no_submodule_is_no_part_of_this_one(repo: Repo) -> None:
-    repo.index_files({"a.py": "def alone():\n    pass\n"})
+    repo.index_files({"a.py": "def alone():\n    pass\n", "loads.py": "import a\n"})
     inner = Repo(repo.path / "inner")
     inner.init()
     inner.write("use.py", "from a import alone\n")
