@@ -128,7 +128,11 @@ def _merge(worktree: Worktree, options: Options) -> int:
             return _unchecked("there is no branch to merge with", options)
         rest.insert(0, branch)
         branches = [branch]
-    sys.stderr.write(f"gitindex: merged HEAD with {safe_text(branches[0])} in memory\n")
+    contained = ("merge-base", "--is-ancestor", branches[0], "HEAD")
+    behind = try_git(worktree.root, *contained).returncode
+    shown = f"merged HEAD with {branches[0]} in memory"
+    shown = shown if behind else f"HEAD has all of {branches[0]}: nothing to merge"
+    sys.stderr.write(f"gitindex: {safe_text(shown)}\n")
     return _ask(worktree, ["merge-check", *rest], options)
 
 

@@ -260,7 +260,13 @@ def test_a_push_that_deletes_a_branch_has_nothing_to_check(broken: Repo) -> None
 def test_the_merge_gate_says_what_it_merged(broken: Repo) -> None:
     for named in ((), ("main",)):
         done = broken.gitindex("gate", "merge", *named)
-        assert "gitindex: merged HEAD with main in memory" in done.stderr
+        assert "gitindex: HEAD has all of main: nothing to merge" in done.stderr
+    broken.git("switch", "-q", "main")
+    broken.write("other.py", "x = 1\n")
+    broken.commit("meanwhile")
+    broken.git("switch", "-q", "topic")
+    done = broken.gitindex("gate", "merge", "main")
+    assert "gitindex: merged HEAD with main in memory" in done.stderr
 
 
 def test_check_says_what_to_do_in_one_line(broken: Repo) -> None:
