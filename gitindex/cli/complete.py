@@ -125,15 +125,21 @@ def _words(line: str) -> list[str]:
 
 def offers(before: list[str], typed: str) -> list[str]:
     """Return what may stand after these words: commands, options, or values of the table."""
+    while before[:1] == ["-C"] and len(before) > 1:
+        before = before[2:]
     one, rest = resolve(before)
     inner = _inner(before, typed) if not rest or one is None else []
     if one is None:
-        return inner
+        return inner + (_starting(_GLOBALS, typed) if typed.startswith("-") else [])
     params = shell_params(one)
     if typed.startswith("-"):
         return _starting([*(flag for param in params for flag in param.flags), "--help"], typed)
     expected = _position(params, rest)
     return inner + (_values(expected, typed) if expected else [])
+
+
+_GLOBALS = ("--version", "--full-name", "--help", "-C")
+"""What may stand before a command."""
 
 
 def _position(params: list[Param], rest: list[str]) -> Param | None:

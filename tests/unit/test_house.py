@@ -26,7 +26,7 @@ LINES = {
     "git": 3450,
     "install": 1804,
     "languages": 8295,
-    "lsp": 542,  # implementations
+    "lsp": 537,
     "maintenance": 1120,
     "mcp": 1325,  # the protocol itself, instead of a library
     "questions": 4949,

@@ -71,6 +71,8 @@ def test_one_new_file_is_a_question_at_every_door(
     assert complete.offers([], "line") == ["lines"]
     assert complete.offers(["lines"], "--t") == ["--times", "--team"][:1]
     assert complete.offers(["lines"], "a") == ["a.py"]
+    assert complete.offers(["-C", "..", "lines"], "--ti") == ["--times"]
+    assert complete.offers([], "--v") == ["--version"]
     assert ".SS gitindex lines [OPTIONS] {FILE}" in manual_page()
     tools = {tool.name: tool for tool in make_tools()}
     assert "| `times` | integer 1–9 | 1 | So often. |" in parameter_table(tools["count_lines"])
