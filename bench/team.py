@@ -31,8 +31,8 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.worktree import find_worktree
 from gitindex.query.grep.pattern import GrepPattern
 from gitindex.sharing import membership, publish, team_questions
-from gitindex.sharing.server import Server, connected, raw_connection
-from tests.postgres import Cluster, children
+from gitindex.sharing.server import SEARCH_PATH, Server, connected, raw_connection
+from tests.postgres import Cluster, Pooler, binaries, children
 
 QUESTIONS = 300
 REPOSITORIES = 10_000
@@ -40,6 +40,7 @@ PATHS_OF_A_COPY = 200
 CLIENTS = 2
 COMMITS = 300
 LEAK_SECONDS = 60.0
+CROWD, CROWD_SECONDS, MEMBERS, POOL = 200, 30, 50, 8
 LEAK_FUNCTIONS = {
     "gi_definitions": "w",
     "gi_like": "w",
@@ -102,6 +103,8 @@ def measure(cluster: Cluster, repos: list[str]) -> dict[str, Any]:
         sys.stderr.write(f"{name} {told[name]}\n")
     told["growth"] = _grow(cluster, kinds)
     sys.stderr.write(f"{told['growth']}\n")
+    told["crowd"] = _crowd(cluster, words)
+    sys.stderr.write(f"crowd {told['crowd']}\n")
     told["leakQuestions"] = _ask_for_leaks(url, names)
     sys.stderr.write(f"leakQuestions {told['leakQuestions']}\n")
     before = _server_cpu(cluster)
@@ -196,6 +199,39 @@ def _ask_for_leaks(url: str, names: list[str]) -> int:
                     assert seen <= set(visible), (member, function, seen - set(visible))
                     asked += len(words)
     return asked
+
+
+def _crowd(cluster: Cluster, words: list[str]) -> dict[str, float]:
+    """200 clients with tokens of 50 members ask for definitions through a pooler, by PostgreSQL's pgbench."""
+    cluster.run("code", "CREATE ROLE gi_pool LOGIN IN ROLE gi_reader")
+    with raw_connection(cluster.url("code")) as server, tempfile.TemporaryDirectory() as folder:
+        files = []
+        for number, word in enumerate(words[:MEMBERS]):
+            row = server.rows("SELECT gitindex.gi_issue(%s, '{}', 3600)", f"dev{number}")[0]
+            name = word.replace("'", "''")
+            files += ["-f", f"{folder}/{number}.sql"]
+            Path(files[-1]).write_text(
+                "\\startpipeline\nBEGIN;\n"
+                f"SELECT set_config('gitindex.token', '{row[0]}', true),"
+                f" set_config('search_path', '{SEARCH_PATH}', true);\n"
+                f"SELECT * FROM gi_definitions('{name}', 50);\nCOMMIT;\n\\endpipeline\n"
+            )
+        with Pooler(cluster, "code", "gi_pool", POOL) as pooler:
+            place = ["-h", str(pooler.folder), "-p", "6432", "-U", "gi_pool", "code"]
+            work = ["-n", "-M", "extended", "-c", str(CROWD), "-j", "2", "-T", str(CROWD_SECONDS)]
+            command = [f"{binaries()}/pgbench", *work, "-l", *files, *place]
+            before = _server_cpu(cluster)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+            used = _server_cpu(cluster) - before
+        logs = (log.read_text().splitlines() for log in Path(folder).glob("pgbench_log.*"))
+        took = sorted(int(line.split()[2]) / 1e3 for log in logs for line in log)
+    failed = re.search(r"failed transactions: (\d+)", done.stdout)
+    return {
+        "perSecond": round(len(took) / CROWD_SECONDS),
+        "p99ms": round(took[int(len(took) * 0.99) - 1], 1),
+        "serverMs": round(1e3 * used / len(took), 2),
+        "failed": int(failed[1]) if failed else -1,
+    }
 
 
 def _regex(server: Server, words: str) -> object:
