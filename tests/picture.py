@@ -20,6 +20,7 @@ from tests.terminal import on_a_terminal
 PICTURE = IMAGES / "web.png"
 TERMINAL = IMAGES / "terminal.svg"
 NEOVIM = IMAGES / "neovim.svg"
+expect.set_options(timeout=120_000)  # pictures are taken beside other work, too
 EDITED = "gitindex/freshness/verdict.py"
 QUERY = "freshness verdict"
 SHOP = {

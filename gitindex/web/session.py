@@ -131,6 +131,7 @@ class WebSession:
         self.worktree = worktree
         self.lexical = SearchMemory()
         self.names = Memory()
+        self._named = False
         self.highlighter = Highlighter()
         self.hook_cost: dict[str, float] | None = None
         self.asked_at = 0.0
@@ -148,15 +149,27 @@ class WebSession:
         """
         with self._naming if names else nullcontext(), ExitStack() as stack:
             binding = self.names if names else None
+            self._named |= names
             yield PageHere(self, choice, Memories(self._facts, self.lexical, binding), stack)
-            if names and resident_bytes() > MAX_RESIDENT:
-                self.names = Memory()
-                _give_back()
 
     def ask(self, question: Question, choice: TreeChoice, **params: Any) -> Answer:
         """Ask one question of the table that follows no names."""
         with self.page(choice) as here:
             return here.ask(question, **params)
+
+    def shrink(self, is_long: bool) -> None:
+        """Give back what an answer left; what is known of names, too, where the process is large.
+
+        Not before the answer is over: until then it holds all of that.
+        """
+        resident = resident_bytes()
+        forgets = self._named and resident > MAX_RESIDENT
+        if forgets:
+            self._named, self.names = False, Memory()
+        if forgets or is_long:
+            _give_back()
+        elif resident > LARGE_RESIDENT:
+            trim_memory()
 
     def rest(self) -> None:
         """Forget what was cached: nobody has asked for a while. The next answer reads it again."""
@@ -218,7 +231,4 @@ def ask(page: WebPage, session: WebSession, request: WebQuestion) -> Answer:
     except BaseException as error:  # noqa: BLE001 — the door: a panic in Rust is no Exception
         return refusal("error", f"internal error ({type(error).__name__})", "please report it")
     finally:
-        if time.thread_time() - began > LONG_SECONDS:
-            _give_back()
-        elif resident_bytes() > LARGE_RESIDENT:
-            trim_memory()
+        session.shrink(time.thread_time() - began > LONG_SECONDS)
