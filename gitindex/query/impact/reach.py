@@ -296,6 +296,7 @@ class _CallerWalk:
         self._left = MAX_EXAMINED if files <= LARGE_TREE else MAX_IN_LARGE_TREES
         self.tests: dict[str, dict[str, int]] = {}  # test file → node id ("": all) → distance
         self._reached = False
+        self._heard: set[Definition] = set()  # test classes whose heirs are noted
 
     def follow(self) -> set[str]:
         """Follow each changed file's symbols; return the files that lead to no test: left to imports."""
@@ -410,7 +411,21 @@ class _CallerWalk:
         parts = test.qualified.split(".") if test is not None and python else ()
         node = "::".join([definition.path, *parts]) if parts else ""
         nodes[node] = min(distance, nodes.get(node, distance))
+        if test is not None and test.parent >= 0:
+            self._note_heirs(test, distance)
         return test is not None or definition.parent >= 0
+
+    def _note_heirs(self, test: Definition, distance: int) -> None:
+        """Note the other files that collect a test: those of subclasses, and that import its class."""
+        after = self._change.after
+        owner = after.binder.types.classes.class_of(test)
+        if owner is None or owner in self._heard:
+            return
+        self._heard.add(owner)
+        paths = {heir.path for heir in after.dispatch.descendants(owner)}
+        paths |= {source.path for source in after.project.importing_name(owner.name)}
+        for path in filter(is_test, paths - {test.path}):
+            self.tests.setdefault(path, {}).setdefault("", distance)
 
     def _test(self, definition: Definition) -> Definition | None:
         """Return the test that a definition is, or is inside of."""

@@ -448,6 +448,23 @@ def test_a_base_that_python_itself_has_calls_what_it_knows(
     assert sorted(named) == [f"tests/test_{one}.py" for one in reached]
 
 
+def test_an_inherited_test_runs_where_it_is_collected(repo: Repo) -> None:
+    """In the file of a subclass, and in one that imports the class: pytest collects it there again."""
+    base = "from lib import make\n\n\nclass TestBase:\n    def test_it(self):\n        make()\n"
+    heir = "import tests.test_base\n\n\nclass TestMore(tests.test_base.TestBase):\n    pass\n"
+    files = {"lib.py": "def make():\n    return 1\n", "tests/test_base.py": base}
+    files |= {
+        "tests/__init__.py": "",
+        "tests/test_heir.py": heir,
+        "tests/test_no.py": "import lib\n",
+    }
+    files["tests/test_again.py"] = "from tests.test_base import TestBase\n"
+    repo.index_files(files)
+    replace(repo, "lib.py", "return 1", "return 2")
+    expected = [f"tests/test_{name}.py" for name in ("again", "base", "heir")]
+    assert sorted(repo.answer("impact", "--staged", "--tests")["tests"]) == expected
+
+
 def test_nobody_runs_a_method_without_its_object(repo: Repo) -> None:
     """The name of the class is rarer than `get`: who makes the object is followed, not the name."""
     files = {
