@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from gitindex.base.escape import path_fields
@@ -19,7 +20,7 @@ from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import SearchMemory
 from gitindex.query.search.passages import Passage
 from gitindex.query.search.query_text import Filters, Query
-from gitindex.query.search.search import FileSearch, Ranked
+from gitindex.query.search.search import FileSearch, Ranked, whole
 from gitindex.store.connection import marks
 from gitindex.view.tree import TreeView
 
@@ -52,7 +53,10 @@ LOOKED_AT = 200
 """Uses of one definition that are read to tell tests from callers."""
 MAX_LINE = 100
 _CALL = compile_later(r"\b([A-Za-z_]\w{2,})\s*\(")
+_PLACE = compile_later(r'([\w@./+-]*\w\.\w+)(?:(?:", line |:)(\d+))?')
+"""A file with a line as tools print it, and as Python's tracebacks do; or without a line."""
 
+START = attrgetter("start_line")
 Row = dict[str, Any]
 
 
@@ -62,6 +66,7 @@ class ShownPart(NamedTuple):
     worth: float
     row: Ranked
     passage: Passage
+    at: int = -1  # a line of it that the question names
 
 
 class PackBudget(NamedTuple):
@@ -82,7 +87,7 @@ def explore(
     """Return parts of files for a question with their code and uses, as much as the budget allows."""
     search = FileSearch(view, memories[0] or SearchMemory())
     rows = list(search.read(search.ranked(question, Filters(below=below))[:FILES]))
-    parts = parts_of(search, rows)
+    parts = parts_of(search, rows, question)
     likely = [part for number, part in enumerate(parts) if not number or part.worth >= LITTLE]
     packer = _Packer(view, search, budget.fits)
     finder = Finder(view, memories[1], BOUND_FILES)  # one for all parts
@@ -99,7 +104,7 @@ def explore(
     return view.envelope(**fields, **packer.shown(), truncated=packer.truncated)
 
 
-def parts_of(search: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
+def parts_of(search: FileSearch, rows: list[Ranked], question: str = "") -> list[ShownPart]:
     """Return the parts of all files, those first that promise most for the room they take."""
     best = max((row.score for row in rows), default=0.0)
     shares = [math.exp(row.score - best) for row in rows]
@@ -109,11 +114,31 @@ def parts_of(search: FileSearch, rows: list[Ranked]) -> list[ShownPart]:
     for row, share, passages in zip(rows, shares, groups, strict=True):
         level = LEVEL * share / sum(shares) / (10 + row.candidate.lines) ** OF_LINES
         meant = {named: share + MOST / n for n, named in enumerate(search.meant(row), 1)}
+        said = _said(search, row, question)
+        parts += [ShownPart(share + MOST / n, row, *pair) for n, pair in enumerate(said.items(), 1)]
+        shown = {part.named for part in said}
         for rank, passage in enumerate(passages, 1):
             worth = _worth(level / rank**OF_RANK, passage, passage.text / most)
             worth = meant.get(passage.named, worth) if passage.named else worth
-            parts.append(ShownPart(worth, row, passage))
+            if not passage.named or passage.named not in shown:
+                parts.append(ShownPart(worth, row, passage))
     return sorted(parts, key=lambda part: -part.worth)
+
+
+def _said(search: FileSearch, row: Ranked, question: str) -> dict[Passage, int]:
+    """Return the parts of a file at lines that the question names, with these; all of a file named alone."""
+    name = row.candidate.name
+    said: dict[Passage, int] = {}
+    for match in _PLACE.finditer(question):
+        path = match[1].lstrip("./")
+        if f"/{name}".endswith(f"/{path}") or f"/{path}".endswith(f"/{name}"):
+            at = int(match[2] or 0) - 1
+            if 0 <= at <= row.text.data.count(b"\n"):
+                said[search.around(row, at)] = at
+            elif match[0] == question.strip():
+                tops = [d for d in search.definitions(row) if d.is_top and d.kind not in WEAK]
+                said |= dict.fromkeys(map(whole, sorted(tops, key=START)), -1)
+    return said
 
 
 def _worth(level: float, passage: Passage, text: float) -> float:
@@ -165,7 +190,7 @@ class _Packer:
     def _spans(self, part: ShownPart, room: int) -> list[tuple[int, int]]:
         """Return the lines to show of a part: all, or its first line and the best window of it."""
         passage, named = part.passage, part.passage.named
-        if named and named.kind in TYPES:
+        if named and named.kind in TYPES and part.at < 0:
             inner = self._members(part)
             passage = passage._replace(last=min([passage.last, *inner]))
         if passage.first == passage.last:
@@ -176,8 +201,12 @@ class _Packer:
             return [(passage.first, passage.last)]
         if named and named in self._search.meant(part.row):
             return [(passage.first, passage.first + room - 1)]
-        ranker = self._search.ranker(part.row)
-        first, last = ranker.best_lines(part.row.text.data, passage, room)
+        if part.at >= 0:
+            first = max(passage.first, min(part.at - room // 2, passage.last - room + 1))
+            last = first + room - 1
+        else:
+            ranker = self._search.ranker(part.row)
+            first, last = ranker.best_lines(part.row.text.data, passage, room)
         start = named.line if named else first
         if first <= start + CLOSE:
             return [(min(first, start), min(first, start) + room - 1)]

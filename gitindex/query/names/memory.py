@@ -22,9 +22,9 @@ from gitindex.view.tree import TreeView
 T = TypeVar("T")
 MAX_CACHED = 50_000
 """Entries of one table of a tree."""
-ROOM = 40 << 20
+ROOM = 32 << 20
 """Bytes of what is read of files, about: a server has 150 MB in all."""
-SEARCHES = 20 << 20
+SEARCHES = 10 << 20
 """Bytes of what searches found: one question asks for the same ones again, after reading many files."""
 OF_TEXT, OF_SCOPES, OF_SYMBOL, OF_PLACE = 2, 8, 500, 500
 """Bytes in memory of a byte of text with its lines, of one with scopes, of a symbol, of a place found."""

@@ -6,8 +6,9 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from gitindex.base.recent import Recent
@@ -22,7 +23,7 @@ from gitindex.view.tree import TreeView
 MAX_ROWS = 240
 """Definitions that one query scores; those with most of its words first."""
 MAX_NEEDLES = 12
-MAX_KEPT = 16 << 20
+MAX_KEPT = 8 << 20
 """Bytes of definitions in memory: those of some 300 files of Django, ten answers."""
 EACH = 400
 """Bytes of a definition besides its qualified name and its comment, which are there twice."""
@@ -57,6 +58,9 @@ class NamedDefinition(NamedTuple):
     start_line: int = 0
     end_line: int = 0
     is_top: bool = True
+
+
+DOC = NamedDefinition._fields.index("doc")
 
 
 class _NameSaid(NamedTuple):
@@ -227,10 +231,9 @@ _KIND_FACTORS = dict.fromkeys(TYPES, 1.0) | dict.fromkeys(WEAK, 0.6)
 class JoinedTexts:
     """Some texts as one, in small letters: finds those that contain a word."""
 
-    def __init__(self, texts: Iterable[bytes]) -> None:
-        listed = [text.lower() for text in texts]
-        self._text = b"\n".join(listed)
-        self._starts = array("L", [0, *accumulate(len(text) + 1 for text in listed)])
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self._text = b"\n".join(texts).lower()
+        self._starts = array("L", accumulate(map(_AND_BREAK, map(len, texts)), initial=0))
 
     def holding(self, needle: bytes, most: int = MANY) -> Iterator[int]:
         """Yield the numbers of the texts that contain a needle, at most so many."""
@@ -247,14 +250,23 @@ class JoinedTexts:
         return Counter(number for needle in needles for number in self.holding(needle))
 
 
+_AND_BREAK = (1).__add__
+
+
 class FileDefinitions:
     """All definitions of one blob, in the order of the store."""
 
     def __init__(self, listed: list[NamedDefinition]) -> None:
         self.listed = listed
-        self.size = sum(EACH + 2 * (len(d.qualified) + len(d.doc)) for d in listed)
-        self.names = JoinedTexts(d.qualified.encode("utf-8", "replace") for d in listed)
-        self.docs = JoinedTexts(d.doc.encode("utf-8", "replace") for d in listed)
+        names = [d.qualified.encode("utf-8", "replace") for d in listed]
+        self.names = JoinedTexts(names)
+        commented = sum(map(len, map(itemgetter(DOC), listed)))
+        self.size = EACH * len(listed) + 2 * (sum(map(len, names)) + commented)
+
+    @cached_property
+    def docs(self) -> JoinedTexts:
+        """Their comments, which few questions ask for."""
+        return JoinedTexts([d.doc.encode("utf-8", "replace") for d in self.listed])
 
 
 def innermost(listed: Iterable[NamedDefinition], line: int) -> NamedDefinition | None:

@@ -24,7 +24,7 @@ from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
 CHUNK = 400
-MAX_BYTES = 24 << 20
+MAX_BYTES = 12 << 20
 """Bytes of texts in memory: what some fifty answers read on Django. A server has 150 MB in all."""
 MAX_FILES = 20_000
 """Files of a tree in memory, some 10 MB; more are read again."""
@@ -93,7 +93,7 @@ class PathTexts:
     """The paths of a tree as one text: finds those with most words of a query."""
 
     def __init__(self, paths: Iterable[bytes]) -> None:
-        self._paths = sorted(paths, key=lambda path: (len(path), path))
+        self._paths = sorted(sorted(paths), key=len)
         self._texts = JoinedTexts(self._paths)
 
     def best(self, needles: Sequence[tuple[str, float]], limit: int) -> list[bytes]:

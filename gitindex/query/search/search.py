@@ -171,15 +171,15 @@ class FileSearch:
     def shown(self, query: Query, row: Ranked) -> list[Passage]:
         """Return the parts of a file to show: the best, and those that match as well."""
         if query.filters.kinds:
-            return [_whole(d.named) for d in row.definitions]
+            return [whole(d.named) for d in row.definitions]
         exact = _exact(row.definitions)
         if exact and not query.phrases:
-            return [*map(_whole, exact[:PER_FILE])]
+            return [*map(whole, exact[:PER_FILE])]
         parts = [] if query.phrases else self.passages(row)[:PER_FILE]
         shown = [p for p in parts if p.named and p.score >= CLOSE * parts[0].score]
         if shown[:1] == parts[:1] != []:
             return shown
-        return [self._around(row, self._line(query, row, decode_text(row.text.data)))]
+        return [self.around(row, self._line(query, row, decode_text(row.text.data)))]
 
     def meant(self, row: Ranked) -> list[NamedDefinition]:
         """Return the definitions of a file that the query, a name and nothing else, is the name of."""
@@ -213,11 +213,11 @@ class FileSearch:
             return self.ranker(row).best_lines(row.text.data, part, 1)[0]
         return self.ranker(row).best_line(row.text.data)
 
-    def _around(self, row: Ranked, line: int) -> Passage:
+    def around(self, row: Ranked, line: int) -> Passage:
         """Return the innermost definition around a line, or a few lines."""
         around = innermost(self.definitions(row), line)
         if around:
-            return _whole(around, False)
+            return whole(around, False)
         last = max(line, min(line + AFTER, row.text.data.rstrip().count(b"\n")))
         return Passage(0.0, max(0, line - BEFORE), last)
 
@@ -428,7 +428,8 @@ def _exact(definitions: Sequence[ScoredDefinition]) -> list[NamedDefinition]:
     return [d.named for d in definitions if most >= EXACT and d.exact >= EXACT * most]
 
 
-def _whole(named: NamedDefinition, is_called: bool = True) -> Passage:
+def whole(named: NamedDefinition, is_called: bool = True) -> Passage:
+    """Return all of a definition as a part of its file."""
     return Passage(1.0, named.start_line, named.end_line, named, is_called)
 
 

@@ -198,3 +198,39 @@ def test_the_guard_of_a_header_is_no_place(repo: Repo) -> None:
     with open_tree(repo.worktree, str(repo.path)) as view:
         first = search(view, "sds.h", 1)["results"][0]
     assert first["name"] == "sds"
+
+
+LONG = "def first():\n    return 1\n\n\ndef second(values):\n{body}\n    return values\n"
+
+
+def _shown(repo: Repo, question: str) -> dict[str, Any]:
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        return dict(explore(view, question, budget_of(600, 0, Ink()))["places"][0])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "lib/shop.py:150",
+        "shop.py:150:9: error: 'values' is not defined",
+        'Traceback:\n  File "/home/me/work/lib/shop.py", line 150, in second\nKeyError: 144',
+    ],
+)
+def test_a_line_of_a_file_in_the_question_is_shown(repo: Repo, question: str) -> None:
+    body = "\n".join(f"    values.append({number})" for number in range(200))
+    repo.write("lib/shop.py", LONG.replace("{body}", body))
+    repo.write("lib/other.py", "def values():\n    return 150\n")
+    repo.commit()
+    repo.index()
+    place = _shown(repo, question)
+    assert place["path"] == "lib/shop.py"
+    with open_tree(repo.worktree, str(repo.path)) as view:
+        places = explore(view, question, budget_of(600, 0, Ink()))["places"]
+    assert any("    values.append(144)" in shown["code"].split("\n") for shown in places)  # 150th
+
+
+def test_a_file_named_alone_is_shown_from_its_first_definition(repo: Repo) -> None:
+    repo.write("lib/shop.py", LONG.replace("{body}", "    shop = lib = py = 1"))
+    repo.commit()
+    repo.index()
+    assert "def first" in _shown(repo, "./lib/shop.py")["code"]
