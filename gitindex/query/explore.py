@@ -113,16 +113,26 @@ def parts_of(search: FileSearch, rows: list[Ranked], question: str = "") -> list
     parts = []
     for row, share, passages in zip(rows, shares, groups, strict=True):
         level = LEVEL * share / sum(shares) / (10 + row.candidate.lines) ** OF_LINES
-        meant = {named: share + MOST / n for n, named in enumerate(search.meant(row), 1)}
-        said = _said(search, row, question)
-        parts += [ShownPart(share + MOST / n, row, *pair) for n, pair in enumerate(said.items(), 1)]
-        shown = {part.named for part in said}
+        named = _meant(search, row, share, question)
+        parts += named
+        known = {part.passage.named for part in named} - {None}
         for rank, passage in enumerate(passages, 1):
-            worth = _worth(level / rank**OF_RANK, passage, passage.text / most)
-            worth = meant.get(passage.named, worth) if passage.named else worth
-            if not passage.named or passage.named not in shown:
+            if passage.named not in known:
+                worth = _worth(level / rank**OF_RANK, passage, passage.text / most)
                 parts.append(ShownPart(worth, row, passage))
     return sorted(parts, key=lambda part: -part.worth)
+
+
+def _meant(search: FileSearch, row: Ranked, share: float, question: str) -> list[ShownPart]:
+    """Return the parts of a file that the question names, by a line or by their name."""
+    said = _said(search, row, question)
+    parts = [ShownPart(share + MOST / n, row, *pair) for n, pair in enumerate(said.items(), 1)]
+    meant = {named: n for n, named in enumerate(search.meant(row), 1)}
+    known = {part.named for part in said}
+    for part in search.passages(row)[:PER_FILE]:
+        if part.named in meant.keys() - known:
+            parts.append(ShownPart(share + MOST / meant[part.named], row, part))
+    return parts
 
 
 def _said(search: FileSearch, row: Ranked, question: str) -> dict[Passage, int]:
@@ -199,18 +209,20 @@ class _Packer:
             passage = passage._replace(first=named.start_line)  # the code comes before its comment
         if passage.last - passage.first < room:
             return [(passage.first, passage.last)]
-        if named and named in self._search.meant(part.row):
-            return [(passage.first, passage.first + room - 1)]
-        if part.at >= 0:
-            first = max(passage.first, min(part.at - room // 2, passage.last - room + 1))
-            last = first + room - 1
-        else:
-            ranker = self._search.ranker(part.row)
-            first, last = ranker.best_lines(part.row.text.data, passage, room)
+        first, last = self._window(part, passage, room)
         start = named.line if named else first
         if first <= start + CLOSE:
             return [(min(first, start), min(first, start) + room - 1)]
         return [(start, start), (first, last)]
+
+    def _window(self, part: ShownPart, passage: Passage, room: int) -> tuple[int, int]:
+        """Return the lines of a long part to show: around a line, its head, or the best."""
+        first = passage.first
+        if part.at >= 0:
+            first = max(first, min(part.at - room // 2, passage.last - room + 1))
+        elif not passage.named or passage.named not in self._search.meant(part.row):
+            return self._search.ranker(part.row).best_lines(part.row.text.data, passage, room)
+        return first, first + room - 1
 
     def _members(self, part: ShownPart) -> list[int]:
         """Return the first lines of the functions and types inside of a definition."""

@@ -127,13 +127,7 @@ class Database:
 
         `before`: the values that it binds before them.
         """
-        listed = list(values)
-        parts = (listed[at : at + AT_ONCE] for at in range(0, len(listed), AT_ONCE))
-        return [
-            row
-            for part in parts
-            for row in self.rows(sql.replace("{marks}", marks(part)), *before, *part)
-        ]
+        return rows_among(self.rows, sql, values, *before)
 
     def run(self, sql: str, *values: Any) -> int:
         """Run one statement and return how many rows it changed."""
@@ -468,6 +462,16 @@ def check_version(connection: Connection) -> None:
         )
     if version != CURRENT:
         raise StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
+
+
+def rows_among(
+    ask: Callable[..., list[Any]], sql: str, values: Iterable[Any], *before: Any
+) -> list[Any]:
+    """Return all rows of a query with `IN ({marks})`, asked in parts."""
+    listed = list(values)
+    parts = (listed[at : at + AT_ONCE] for at in range(0, len(listed), AT_ONCE))
+    asked = (ask(sql.replace("{marks}", marks(part)), *before, *part) for part in parts)
+    return list(chain.from_iterable(asked))
 
 
 def marks(values: Collection[object]) -> str:

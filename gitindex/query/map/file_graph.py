@@ -12,11 +12,10 @@ from gitindex.base.path_kind import is_foreign, is_test
 from gitindex.languages.facts import Import
 from gitindex.languages.imports import Resolver
 from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
-from gitindex.store.connection import marks
+from gitindex.store.connection import rows_among
 from gitindex.store.name_rows import blobs_of
 from gitindex.view.tree import TreeView
 
-CHUNK = 400
 MIN_NAME = 4
 MAX_NAMES = 20_000
 """Names whose mentions are followed."""
@@ -131,20 +130,20 @@ class FileGraph:
         chosen = set(paths)
         blobs = sorted({self.files[path].blob_id for path in chosen})
         tops: dict[str, list[TopDefinition]] = defaultdict(list)
-        for at in range(0, len(blobs), CHUNK):
-            part = blobs[at : at + CHUNK]
-            for blob_id, *fields, exported, parent in self._view.rows(
-                "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
-                " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
-                " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
-                f" WHERE s.blob_id IN ({marks(part)}) AND (s.parent<0 OR p.parent<0)"
-                " ORDER BY s.blob_id, s.ordinal",
-                *part,
-            ):
-                top = TopDefinition._make((*fields, bool(exported), int(parent >= 0)))
-                for path in self.blobs[blob_id]:
-                    if path in chosen:
-                        tops[path].append(top)
+        rows = rows_among(
+            self._view.rows,
+            "SELECT s.blob_id, n.text, s.qualified_name, s.kind, s.line, s.signature, s.exported,"
+            " s.parent FROM {symbols} s JOIN {names} n ON n.id=s.name_id"
+            " LEFT JOIN {symbols} p ON p.blob_id=s.blob_id AND p.ordinal=s.parent"
+            " WHERE s.blob_id IN ({marks}) AND (s.parent<0 OR p.parent<0)"
+            " ORDER BY s.blob_id, s.ordinal",
+            blobs,
+        )
+        for blob_id, *fields, exported, parent in rows:
+            top = TopDefinition._make((*fields, bool(exported), int(parent >= 0)))
+            for path in self.blobs[blob_id]:
+                if path in chosen:
+                    tops[path].append(top)
         return tops
 
     @cached_property
@@ -153,17 +152,14 @@ class FileGraph:
         owners = self._owners()
         unique = sorted(name for name, paths in owners.items() if len(paths) == 1)[:MAX_NAMES]
         mentioned: dict[str, dict[str, set[str]]] = defaultdict(dict)
-        for at in range(0, len(unique), CHUNK):
-            part = unique[at : at + CHUNK]
-            for name, *row in self._view.rows(
-                "SELECT n.text, b.first, b.others FROM {names} n"
-                f" JOIN {{name_blobs}} b ON b.name_id=n.id WHERE n.text IN ({marks(part)})",
-                *part,
-            ):
-                (owner,) = owners[name]
-                users = mentioned[owner].setdefault(name, set())
-                for blob_id in blobs_of(*row):
-                    users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
+        sql = (
+            "SELECT n.text, b.first, b.others FROM {names} n JOIN {name_blobs} b ON b.name_id=n.id"
+        )
+        for name, *row in rows_among(self._view.rows, f"{sql} WHERE n.text IN ({{marks}})", unique):
+            (owner,) = owners[name]
+            users = mentioned[owner].setdefault(name, set())
+            for blob_id in blobs_of(*row):
+                users.update(path for path in self.blobs.get(blob_id, ()) if path != owner)
         return mentioned
 
     def _owners(self) -> dict[str, set[str]]:

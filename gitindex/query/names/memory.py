@@ -22,7 +22,7 @@ from gitindex.view.tree import TreeView
 T = TypeVar("T")
 MAX_CACHED = 50_000
 """Entries of one table of a tree."""
-ROOM = 32 << 20
+ROOM = 24 << 20
 """Bytes of what is read of files, about: a server has 150 MB in all."""
 SEARCHES = 10 << 20
 """Bytes of what searches found: one question asks for the same ones again, after reading many files."""

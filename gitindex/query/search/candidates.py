@@ -15,7 +15,6 @@ from gitindex.query.search.definitions import NO_BLOB, TYPES
 from gitindex.query.search.features import needle_of
 from gitindex.query.search.memory import (
     BY_PATH,
-    CHUNK,
     COLUMNS,
     Candidate,
     Row,
@@ -34,7 +33,7 @@ from gitindex.query.search.query_text import (
 from gitindex.query.search.ranking import KINDS, Rarity, bm25, kinds_of, query_terms, size_of
 from gitindex.query.search.snippets import count_terms, holds_phrases
 from gitindex.query.search.weights import FIRST
-from gitindex.store.connection import marks
+from gitindex.store.connection import marks, rows_among
 from gitindex.store.lexical import USUAL_LENGTH, LexicalQuery
 from gitindex.view.tree import TreeView
 
@@ -274,16 +273,9 @@ class Collector:
 
     def _of_kind(self, candidates: list[Candidate]) -> list[Candidate]:
         ids, kinds = [c.blob_id for c in candidates], self._query.filters.kinds
-        matching = {
-            blob_id
-            for at in range(0, len(ids), CHUNK)
-            for (blob_id,) in self._view.rows(
-                f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({marks(kinds)})"
-                f" AND blob_id IN ({marks(ids[at : at + CHUNK])})",
-                *kinds,
-                *ids[at : at + CHUNK],
-            )
-        }
+        sql = f"SELECT DISTINCT blob_id FROM {{symbols}} WHERE kind IN ({marks(kinds)})"
+        sql += " AND blob_id IN ({marks})"
+        matching = {blob_id for (blob_id,) in rows_among(self._view.rows, sql, ids, *kinds)}
         return [c for c in candidates if c.blob_id in matching]
 
 

@@ -15,7 +15,7 @@ from gitindex.base.recent import Recent
 from gitindex.extract.terms import parts_of
 from gitindex.query.search.features import Atom, NameMatcher, needle_of
 from gitindex.query.search.query_text import Query
-from gitindex.store.connection import marks
+from gitindex.store.connection import rows_among
 from gitindex.store.lexical import stem
 from gitindex.view.overlay import FIRST_ID
 from gitindex.view.tree import TreeView
@@ -31,7 +31,6 @@ NO_BLOB = 0
 """The number of a blob whose facts are not read yet."""
 MANY = 20_000
 """Further definitions of one file are not ranked."""
-CHUNK = 400
 _FIELDS = (
     "s.blob_id, (SELECT text FROM {names} WHERE id=s.name_id), s.qualified_name, s.kind,"
     " lower(s.doc), s.line, s.start_line, s.end_line, s.parent<0"
@@ -299,15 +298,9 @@ class DefinitionMemory:
 
 def _read(view: TreeView, numbers: list[int]) -> dict[int, list[NamedDefinition]]:
     listed: dict[int, list[NamedDefinition]] = {number: [] for number in numbers}
-    for at in range(0, len(numbers), CHUNK):
-        part = numbers[at : at + CHUNK]
-        rows = view.rows(
-            f"SELECT {_FIELDS} FROM {{symbols}} s WHERE s.blob_id IN ({marks(part)}) AND s.ordinal<{MANY}"
-            " ORDER BY s.blob_id, s.ordinal",
-            *part,
-        )
-        for number, *fields in rows:
-            listed[number].append(NamedDefinition(*fields))
+    sql = f"SELECT {_FIELDS} FROM {{symbols}} s WHERE s.blob_id IN ({{marks}}) AND s.ordinal<{MANY}"
+    for number, *fields in rows_among(view.rows, f"{sql} ORDER BY s.blob_id, s.ordinal", numbers):
+        listed[number].append(NamedDefinition(*fields))
     return listed
 
 

@@ -19,11 +19,10 @@ from gitindex.languages.facts import FactsKey
 from gitindex.languages.syntax.source import is_generated
 from gitindex.query.search.definitions import DefinitionMemory, FileDefinitions, JoinedTexts
 from gitindex.query.search.past_subjects import StoredSubjects
-from gitindex.store.connection import marks
+from gitindex.store.connection import rows_among
 from gitindex.store.lexical import LexicalMemory
 from gitindex.view.tree import TreeView
 
-CHUNK = 400
 MAX_BYTES = 12 << 20
 """Bytes of texts in memory: what some fifty answers read on Django. A server has 150 MB in all."""
 MAX_FILES = 20_000
@@ -235,11 +234,7 @@ class TreeFiles:
 
     def _rows(self, sql: str, values: Sequence[bytes], published: bool) -> list[Row]:
         ask = self._view.published_rows if published else self._view.overlay_rows
-        rows: list[Row] = []
-        for at in range(0, len(values), CHUNK):
-            part = values[at : at + CHUNK]
-            rows += ask(f"{sql} IN ({marks(part)})", *part)
-        return rows
+        return rows_among(ask, f"{sql} IN ({{marks}})", values)
 
 
 def repository_words(texts: Iterable[bytes]) -> frozenset[str]:

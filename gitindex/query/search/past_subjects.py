@@ -21,7 +21,6 @@ from gitindex.view.tree import TreeView
 
 K1, B = 1.2 * SUBJECT, 0.75
 """BM25's constants; a word of a subject counts for SUBJECT."""
-CHUNK = 400
 MAX_HOLDERS = 400
 """A word that occurs for more paths than this adds no candidates."""
 MAX_TIES = 400
@@ -48,10 +47,8 @@ class StoredSubjects:
         """Return the ids of those paths that the store knows."""
         unknown = [path for path in paths if path not in self._ids]
         self._ids.update(dict.fromkeys(unknown))
-        for at in range(0, len(unknown), CHUNK):
-            part = unknown[at : at + CHUNK]
-            sql = f"SELECT path, id FROM paths WHERE path IN ({marks(part)})"
-            self._ids.update(view.served.database.rows(sql, *part))
+        sql = "SELECT path, id FROM paths WHERE path IN ({marks})"
+        self._ids.update(view.served.database.rows_among(sql, unknown))
         pairs = ((path, self._ids[path]) for path in paths)
         return {path: path_id for path, path_id in pairs if path_id is not None}
 
@@ -73,8 +70,6 @@ class PastSubjects:
         self._lengths = counts.pop(ALL, {})
         self._average = sum(self._lengths.values()) / max(1, len(self._lengths)) or 1.0
         self._words = [(self._idf(len(paths)), paths) for paths in counts.values() if paths]
-        self._scored: set[int] = set()
-        self._found: dict[int, float] = {}  # scores, by path id
 
     def scores(self, paths: Iterable[bytes]) -> dict[bytes, float]:
         """Return the scores of some paths; paths without a score are left out."""
@@ -100,18 +95,14 @@ class PastSubjects:
 
     def _scores(self, ids: Iterable[int]) -> dict[int, float]:
         """Return the scores of some paths by id; those without one are left out."""
-        chosen, scores = set(ids), self._found
-        new = chosen.difference(self._scored)
-        if not new:
-            return {path_id: scores[path_id] for path_id in chosen.intersection(scores)}
-        self._scored |= new
+        chosen, scores = set(ids), dict[int, float]()
         lengths, average = self._lengths, self._average
         for idf, paths in self._words:
-            for path_id in new.intersection(paths):
+            for path_id in chosen.intersection(paths):
                 count = paths[path_id]
                 least = K1 * (1 - B + B * (lengths.get(path_id, 0) / average))
                 scores[path_id] = scores.get(path_id, 0.0) + idf * count / (count + least)
-        return {path_id: scores[path_id] for path_id in chosen.intersection(scores)}
+        return scores
 
     def _idf(self, holders: int) -> float:
         paths = max(len(self._lengths), holders)

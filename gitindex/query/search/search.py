@@ -385,19 +385,10 @@ def _fused(parts: list[list[Ranked]]) -> list[Ranked]:
 
 def _recent_first(view: TreeView, rows: list[Ranked]) -> list[Ranked]:
     """Sort edited files first, then files of the latest commits, then the rest in their order."""
-    log = try_git(
-        view.worktree.root,
-        "log",
-        "-z",
-        "--name-only",
-        "--format=",
-        "-n",
-        str(RECENT_COMMITS),
-        "--no-renames",
-        "--end-of-options",
-        view.overlay.commit or "HEAD",
-        "--",
+    words = (
+        f"log -z --name-only --format= -n {RECENT_COMMITS} --no-renames --end-of-options".split()
     )
+    log = try_git(view.worktree.root, *words, view.overlay.commit or "HEAD", "--")
     if log.returncode:
         raise GitIndexError("the history cannot be read", "run `git fsck`")
     order: dict[bytes, int] = {}
