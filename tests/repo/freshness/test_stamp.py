@@ -99,7 +99,7 @@ def test_only_a_whole_stamp_is_one() -> None:
     for cut in range(len(data) - 1):  # the last byte is a newline
         part = parse_stamp(data[:cut])
         assert part is None or part.runs[-1].digest != "d"
-    for bad in (b"", b"run 1 2\n", b"\xff", data.replace(b"v3", b"v2"), data + b"x\n"):
+    for bad in (b"", b"run 1 2\n", b"\xff", data.replace(b"v4", b"v3"), data + b"x\n"):
         assert parse_stamp(bad) is None
 
 
