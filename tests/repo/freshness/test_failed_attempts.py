@@ -11,15 +11,14 @@ from gitindex.base.errors import GitIndexError
 from gitindex.base.vocabulary import IndexState
 from gitindex.freshness.status_file import load_status
 from gitindex.refresh import spool
+from gitindex.refresh.public_files import VERSION, render_version
 from gitindex.refresh.runner import Runner
 from tests.support import Repo
 
 
 def break_store(repo: Repo) -> str:
-    for path in Path(repo.worktree.store).glob("facts.db*"):
-        path.unlink()
-    Path(repo.worktree.database).mkdir()
-    return "Is a directory"
+    Path(repo.worktree.store, VERSION).write_bytes(render_version("99.0.0"))
+    return "maintains this index"
 
 
 def break_head(repo: Repo) -> str:
@@ -33,23 +32,23 @@ def break_head(repo: Repo) -> str:
 def test_a1_index_leaves_an_error(quiet: Repo, break_it: object) -> None:
     """It said fresh: an error of the system, or of HEAD, was none that was recorded."""
     assert callable(break_it)
-    told = break_it(quiet)
+    message = break_it(quiet)
     done = quiet.gitindex("index")
-    assert (done.returncode, told in done.stderr) == (4, True), done
+    assert (done.returncode, message in done.stderr) == (4, True), done
     status = load_status(quiet.path)
     assert status is not None
-    assert (status.index_state, told in (status.last_error or "")) == (IndexState.ERROR, True)
+    assert (status.index_state, message in (status.last_error or "")) == (IndexState.ERROR, True)
     assert status.last_indexed_commit == quiet.marker()["headCommit"]
     away = quiet.path / ".git/away"
     if away.exists():
         (quiet.path / ".git/objects").rmdir()
         away.rename(quiet.path / ".git/objects")
     else:
-        Path(quiet.worktree.database).rmdir()
+        Path(quiet.worktree.store, VERSION).unlink()
     assert quiet.gitindex("index").returncode == 0
-    mended = load_status(quiet.path)
-    assert mended is not None
-    assert (mended.index_state, mended.last_error) == (IndexState.FRESH, None)
+    repaired = load_status(quiet.path)
+    assert repaired is not None
+    assert (repaired.index_state, repaired.last_error) == (IndexState.FRESH, None)
 
 
 def test_a1_a_runner_of_an_event_leaves_an_error_but_no_folder(quiet: Repo) -> None:
