@@ -64,6 +64,7 @@ TESTS = {
         "tests/repo/refresh/test_refresher.py",
         "tests/repo/refresh/test_tracked_folder.py",
         "tests/repo/freshness/test_upgrade.py",
+        "tests/repo/view/test_limits.py",
     ],
     "gitindex.store.checksums": ["tests/unit/store/test_checksums.py"],
     "gitindex.store.mapping": [
