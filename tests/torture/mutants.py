@@ -60,6 +60,7 @@ TESTS = {
         "tests/repo/refresh/test_scope.py",
     ],
     "gitindex.refresh.refresher": [
+        "tests/repo/refresh/test_incremental.py",
         "tests/repo/refresh/test_ingest.py",
         "tests/repo/refresh/test_refresher.py",
         "tests/repo/refresh/test_tracked_folder.py",
