@@ -20,7 +20,7 @@ from gitindex.languages.syntax.kinds import FUNCTIONS, TYPES
 from gitindex.query.absence import Partition, partition
 from gitindex.query.impact.standing import makes_names
 from gitindex.query.names.finder import Finder
-from gitindex.query.names.model import Definition
+from gitindex.query.names.model import Definition, FileNames
 from gitindex.query.names.project import Project
 from gitindex.view.tree import BLOBS_NAMED, TreeView
 
@@ -117,19 +117,38 @@ def _is_run_unnamed(path: str) -> bool:
 def _may_be_dead(finder: Finder, definition: Definition, query: DeadQuery) -> bool:
     """Return whether no rule makes a definition an entry point."""
     source = finder.project.source(definition.path)
-    if source is None or source.language not in _LANGUAGES:
-        return False
-    if definition.exported and not query.public:
-        return False
-    special = definition.name.startswith("__") and definition.name.endswith("__")
-    if special or definition.name in _ENTRIES or definition.name.startswith("test"):
+    if source is None or source.language not in _LANGUAGES or _is_entry(definition, query):
         return False
     owner = source.symbol(definition.parent)
     if owner is not None and owner.kind in FUNCTIONS:
         return False  # a local function: a linter's work
-    if owner is None:
-        return not makes_names(finder.project, source)  # as `globals()[name]` may use any of them
-    return _DYNAMIC.isdisjoint(source.origin.flags)
+    if _may_be_found_by_base(finder, definition, owner):
+        return False
+    # as `globals()[name]` may use any of them
+    return owner is not None or not makes_names(finder.project, source)
+
+
+def _is_entry(definition: Definition, query: DeadQuery) -> bool:
+    """Return whether its name makes a definition one that others call."""
+    if definition.exported and not query.public:
+        return True
+    special = definition.name.startswith("__") and definition.name.endswith("__")
+    return special or definition.name in _ENTRIES or definition.name.startswith("test")
+
+
+def _may_be_found_by_base(finder: Finder, definition: Definition, owner: Definition | None) -> bool:
+    """Return whether a class registers those below it, or reaches members by computed names."""
+    home = owner or definition
+    above = finder.binder.types.classes.ancestors(home)[0] if home.kind in TYPES else [home]
+    sources = [finder.project.source(one.path) for one in above]
+    if owner is not None:
+        return any(s is None or not _DYNAMIC.isdisjoint(s.origin.flags) for s in sources)
+    pairs = zip(sources, above, strict=True)
+    return any("metaclass" in one.signature or _registers(source, one) for source, one in pairs)
+
+
+def _registers(source: FileNames | None, owner: Definition) -> bool:
+    return source is None or bool(source.children(owner.ordinal, "__init_subclass__"))
 
 
 def _is_proof(proof: Partition, strict: bool) -> bool:

@@ -129,3 +129,24 @@ def test_what_a_runner_finds_by_convention_is_not_dead(repo: Repo) -> None:
         {"benchmarks/versions.py": text, "examples/one.py": "def run_it():\n    pass\n"}
     )
     assert found(repo, "--public") == {}
+
+
+def test_what_a_base_in_another_file_finds_is_not_dead(repo: Repo) -> None:
+    """A visitor reaches members by computed names; a metaclass and `__init_subclass__` register classes."""
+    base = (
+        "class Visitor:\n    def visit(self, node):\n        return getattr(self, 'visit_' + node)()\n\n\n"
+        "class Meta(type):\n    pass\n\n\nclass Tag(metaclass=Meta):\n    pass\n\n\n"
+        "class Plugin:\n    def __init_subclass__(cls):\n        pass\n\n\nclass Plain:\n    pass\n"
+    )
+    code = (
+        "from pkg import base\n\n\nclass Names(base.Visitor):\n    def visit_name(self):\n        pass\n\n\n"
+        "class Text(base.Tag):\n    pass\n\n\nclass Own(base.Plugin):\n    pass\n\n\n"
+        "class Lost(base.Plain):\n    def gone(self):\n        pass\n\n\ndef lost():\n    pass\n\n\n"
+        "print(Names().visit('name'), Lost)\n"
+    )
+    use = "from pkg import more\n\nprint(more.Lost)\n"
+    files = {"pkg/__init__.py": "", "pkg/base.py": base, "pkg/more.py": code, "pkg/use.py": use}
+    repo.index_files(files)
+    found = {one["qualifiedName"] for one in repo.answer("dead", "--public")["dead"]}
+    assert "lost" in found
+    assert found.isdisjoint({"Names.visit_name", "Text", "Own"})
