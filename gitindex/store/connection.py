@@ -461,7 +461,8 @@ def check_version(connection: Connection) -> None:
             f"the store was written by a newer gitindex (schema {version})", "upgrade gitindex"
         )
     if version != CURRENT:
-        raise StoreError(f"the store has an older schema ({version})", "run `gitindex index`")
+        kind = OlderSchema if version else StoreError  # 0: an empty file
+        raise kind(f"the store has an older schema ({version})", "run `gitindex index`")
 
 
 def rows_among(

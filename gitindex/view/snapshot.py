@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gitindex.base.errors import CorruptStore, StoreError
+from gitindex.base.errors import CorruptStore, OlderSchema, StoreError
 from gitindex.base.escape import safe_text
 from gitindex.base.light_types import NamedTuple, sha256
 from gitindex.base.vocabulary import BuildKind, EditScope, FreshnessState, ProofOutcome
@@ -66,11 +66,11 @@ def open_snapshot(
             time.sleep(PAUSE_SECONDS)  # a publish is between its transaction and its marker
         with _probe(worktree, scope, started_probe) as probe:
             started_probe = None
-            database = open_reader(worktree.database)  # while git runs
+            database = _reader(worktree.database)  # while git runs
             if database is None:
                 seen = observe(worktree, scope, probe)
                 strict = strict or _insists(worktree, seen)
-                raise GateClosed(_envelope(worktree, seen, path, False, strict))
+                raise _closed(worktree, seen, path, False, strict)
             try:
                 with database.snapshot():
                     _refuse_corruption(worktree)
@@ -83,15 +83,21 @@ def open_snapshot(
                     if decide_gate(_gate(seen, searchable, strict)) is not None:
                         if not last and _will_open(worktree, seen, searchable):
                             continue
-                        outdated = seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH
-                        envelope = _envelope(worktree, seen, path, searchable, strict)
-                        raise GateClosed(envelope, outdated)
+                        raise _closed(worktree, seen, path, searchable, strict)
                     assert row is not None
                     if _agrees(seen, row) or last:
                         yield Snapshot(worktree, database, row, seen)
                         return
             finally:
                 database.close()
+
+
+def _reader(path: str) -> Database | None:
+    """Return the database; None if there is none, or an older one: its marker closes the gate."""
+    try:
+        return open_reader(path)
+    except OlderSchema:
+        return None
 
 
 def _probe(worktree: Worktree, scope: EditScope, started: Probe | None) -> Probe:
@@ -143,16 +149,17 @@ def _gate(seen: Observation, searchable: bool, strict: bool) -> GateInput:
     return GateInput(searchable, seen.proof, seen.progress, strict)
 
 
-def _envelope(
+def _closed(
     worktree: Worktree, seen: Observation, path: str, searchable: bool, strict: bool
-) -> dict[str, Any]:
+) -> GateClosed:
     gate = _gate(seen, searchable, strict)
     status = decide_gate(gate)
     if status is None:
         raise StoreError(
             "the completion marker is there but the store is missing", "run `gitindex index`"
         )
-    return gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
+    envelope = gating_envelope(status, gate, safe_text(path), safe_text(worktree.root))
+    return GateClosed(envelope, seen.proof.outcome is ProofOutcome.FINGERPRINT_MISMATCH)
 
 
 def _between(worktree: Worktree, seen: Observation) -> bool:

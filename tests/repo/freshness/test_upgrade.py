@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support import Repo
+from tests.support import TIMEOUT, Repo
+
+OLDER = """
+import sys
+import gitindex.freshness.marker, gitindex.store.connection
+gitindex.freshness.marker.SCHEMA_VERSION, gitindex.store.connection.CURRENT = "1", 1
+from gitindex.__main__ import main
+sys.argv = ["gitindex", "index"]
+sys.exit(main())
+"""
 
 
-@pytest.fixture
-def outdated(repo: Repo) -> Repo:
-    """Indexed by a gitindex whose extractor was another one."""
+@pytest.fixture(params=["extractor", "store"])
+def outdated(repo: Repo, request: pytest.FixtureRequest) -> Repo:
+    """Indexed by a gitindex whose extractor, or whose store, was another one."""
     repo.write("lib/util.py", "def helper():\n    return 42\n")
     repo.write("app.py", "from lib.util import helper\n")
     repo.commit()
+    if request.param == "store":
+        subprocess.run([sys.executable, "-c", OLDER], cwd=repo.path, check=True, timeout=TIMEOUT)
+        return repo
     repo.index()
     path = Path(repo.worktree.marker)
     marker = json.loads(path.read_text())
