@@ -97,7 +97,9 @@ def _text(worktree: Worktree, seen: Observation, verdict: Verdict) -> str:
         lines += _progress(seen.progress)
     if verdict.code is Exit.GATED and not is_newer(seen.proof):
         lines.append(f"  hint: run `gitindex {'wait' if seen.pending else 'index'}`")
-    elif verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN:
+    elif "run `gitindex" not in verdict.why and (
+        verdict.code is Exit.ERROR or verdict.freshness is FreshnessState.UNKNOWN
+    ):
         lines.append("  hint: run `gitindex doctor`")
     return "\n".join(lines)
 

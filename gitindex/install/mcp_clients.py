@@ -79,7 +79,7 @@ def plan_change(client: Client, root: str) -> ConfigChange:
         after = merge(before or b"", snippet(client))
     except (ValueError, RecursionError) as error:
         raise GitIndexError(
-            f"{safe_text(path)}: {safe_text(str(error))}",
+            f"{safe_text(path)} was left alone: {safe_text(str(error))}",
             "add the entry by hand: `gitindex mcp install --client print`",
         ) from error
     return ConfigChange(path, before, after)

@@ -106,7 +106,8 @@ def _allowed(view: TreeView, path: bytes) -> str:
         raise missing_file(view, path)
     skip, source = rows[0]
     if is_secret(path) or skip in (SkipReason.SECRET, SkipReason.SYMLINK, SkipReason.SUBMODULE):
-        raise GitIndexError(f"not readable: {safe_text(path)} ({skip})", code=Exit.NO)
+        hint = "see `gitindex status --skipped`"
+        raise GitIndexError(f"not readable: {safe_text(path)} ({skip})", hint, Exit.NO)
     return str(source)
 
 

@@ -166,7 +166,8 @@ def connected(named: str, query_ms: int = QUERY_MS, patient: bool = False) -> It
             connection.close()
     except psycopg.errors.InsufficientPrivilege as error:
         raise GitIndexError(
-            f"the team's server refused: {_said(error)}", "ask its administrator"
+            f"the team's server refused: {_said(error)}",
+            "`gitindex team doctor` says who you are; its administrator gives rights",
         ) from error
     except psycopg.errors.InvalidAuthorizationSpecification as error:
         raise GitIndexError(f"the team's server refused: {_said(error)}", "see above") from error

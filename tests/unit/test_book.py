@@ -107,11 +107,11 @@ def test_commands_and_their_options_exist(page: str, line: str) -> None:
             assert word.partition("=")[0] in known, (page, line, word)
 
 
-FOREIGN = {  # options of git, pre-commit, pytest, npm, pip and ssh that pages name
+FOREIGN = {  # options of git, pre-commit, pytest, npm, pip, ssh and bench that pages name
     "--add", "--amend", "--cached", "--cov", "--cov-context", "--force", "--from-ref", "--to-ref",
     "--all-files", "--global",
     "--install-hooks", "--allow-missing-config", "--unset", "--unshallow", "--hard", "--untracked",
-    "--no-index", "--no-aliases", "--pre", "--plugin-dir", "--first-parent",
+    "--no-index", "--no-aliases", "--pre", "--plugin-dir", "--first-parent", "--radar",
 }  # fmt: skip
 
 

@@ -121,6 +121,8 @@ def members(path: str, repo: str, add: list[str], remove: list[str], write: bool
         found = server.rows("SELECT role, may_write FROM gi_members(%s)", repo)
     rows = [{"role": role, "mayWrite": may} for role, may in found]
     lines = [f"{safe_text(role)}{'  publishes' if may else ''}" for role, may in found]
+    if (add or remove) and not found:  # only members are told who else is one
+        lines = ["done; only members of a repository see the list"]
     return CommandReply({"status": "ok", "members": rows}, lines)
 
 
