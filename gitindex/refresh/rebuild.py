@@ -167,6 +167,8 @@ def clear_building(worktree: Worktree) -> None:
     if os.path.isdir(_inside(worktree)):
         remove(_inside(worktree, READY))
         _remove_folder(worktree.store, BUILDING)
+    if os.path.isdir(_inside(worktree)):  # a file appeared in it while it was removed
+        _remove_folder(worktree.store, BUILDING)
 
 
 def finish_rebuild(worktree: Worktree) -> None:
