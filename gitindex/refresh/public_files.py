@@ -100,7 +100,8 @@ class TrackedFolder(GitIndexError):
     """Git tracks something in `.llmc/`: nothing there is written or removed."""
 
     def __init__(self) -> None:
-        super().__init__(f"{LLMC} is tracked by git", f"`git rm -r --cached {LLMC}`")
+        # in one text: a failed job keeps no hint
+        super().__init__(f"{LLMC} is tracked by git: `git rm -r --cached {LLMC}` ends that")
 
 
 def refuse_tracked(worktree: Worktree) -> None:
