@@ -1,5 +1,5 @@
 " gitindex as a language server, for vim with vim-lsp (https://github.com/prabirshrestha/vim-lsp).
-" Needs: pip install 'gitindex[all]', and `gitindex index` once in the repository.
+" Needs `gitindex` with its extra `lsp` (or `all`), and `gitindex index` once in the repository.
 if executable('gitindex')
   autocmd User lsp_setup call lsp#register_server({
         \ 'name': 'gitindex',
