@@ -166,6 +166,23 @@ def test_the_fleet_is_seen_by_who_opted_in_and_by_members(
     assert library.answer("team", "status")["fleet"] == [], "no member of it"
 
 
+def test_an_administrator_adds_members_as_the_page_says(
+    cluster: Cluster, database: str, published: tuple[Repo, Repo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, _ = published
+    configure(monkeypatch, library, cluster.url(database, "boss"))
+    add = ("team", "members", "library", "--add", "alice")
+    refused = library.gitindex(*add)
+    assert refused.returncode == 4, "a clone keeps the address it joined with"
+    assert "`gitindex team doctor` says who you are" in refused.stderr
+    assert library.gitindex("team", "leave").returncode == 0
+    done = library.gitindex(*add)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done; only members of a repository see the list\n"
+    configure(monkeypatch, library, cluster.url(database, "alice"))
+    assert "alice" in library.gitindex("team", "members", "library").stdout
+
+
 def test_a_server_that_refuses_is_unavailable(
     cluster: Cluster, database: str, published: tuple[Repo, Repo]
 ) -> None:
