@@ -41,6 +41,7 @@ from bench import (
     size,
     state,
     status,
+    unattended,
     walks,
     web,
 )
@@ -71,6 +72,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "state": state.measure,
     "extraction": extraction.measure,
     "index": first_index.measure,
+    "unattended": unattended.measure,
     "size": size.measure,  # last: it leaves worktrees behind
     "queue": jobqueue.measure,
     "scip": scip.measure,

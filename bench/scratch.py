@@ -119,12 +119,12 @@ class Repo:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return sum(map(_process_cpu, [pid, *map(int, children)]))
 
-    def stop_runner(self) -> None:
-        """End the runner, now that it only lingers."""
+    def stop_runner(self) -> float:
+        """End the runner, now that it only lingers; the CPU seconds of all that was left."""
         pid = self.runner()
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
-        self.await_orphans()
+        return self.await_orphans()
 
     def await_orphans(self) -> float:
         """Wait for what hooks left in the background, now our children; their CPU seconds."""

@@ -15,7 +15,10 @@ from tests.e2e.conftest import ROOT
 from tests.support import TIMEOUT, Repo
 
 CLIENTS = os.environ.get("GITINDEX_CLIENTS", "")
-"""Folder of the clients' commands, as `npm install` leaves them in `node_modules/.bin` (700 MB)."""
+"""Folder of the clients' commands, as `npm install` leaves them in `node_modules/.bin` (700 MB):
+`npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`."""
+OURS = Path(sys.executable).parent
+"""Where the plugins' command is: clients start the server by its name."""
 
 
 def run(home: Path, client: str, *args: str) -> str:
@@ -26,7 +29,7 @@ def run(home: Path, client: str, *args: str) -> str:
     done = subprocess.run(
         [found, *args],
         cwd=ROOT,
-        env={**os.environ, "HOME": str(home)},
+        env={**os.environ, "HOME": str(home), "PATH": f"{OURS}{os.pathsep}{os.environ['PATH']}"},
         input="y\n" * 4,
         capture_output=True,
         text=True,
@@ -42,6 +45,7 @@ def test_claude_code_installs_the_plugin_from_this_checkout(tmp_path: Path) -> N
     run(tmp_path, "claude", "plugin", "marketplace", "add", str(ROOT))
     run(tmp_path, "claude", "plugin", "install", "gitindex@gitindex")
     assert "enabled" in run(tmp_path, "claude", "plugin", "list")
+    assert "Connected" in run(tmp_path, "claude", "mcp", "list")
 
 
 def test_codex_installs_the_same_plugin_and_lists_its_server(tmp_path: Path) -> None:
