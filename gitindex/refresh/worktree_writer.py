@@ -171,9 +171,9 @@ class WorktreeWriter:
             said.last_indexed_commit,
         ):
             remove(self.worktree.failure)
-            # only beside `fresh` there must be a stale file, else its absence is no trace of a removal
-            alone = said is not None and said.index_state is not IndexState.FRESH
-            make = self._first or (alone and not is_background())
+            # a hook, or we, put the stale file over the other: no trace of a removal for who is waited for
+            renamed = said is not None and said.index_state is IndexState.STALE
+            make = self._first or (renamed and not is_background())
             public_files.publish_status(self.worktree, marker, make)
 
     def _note_failure(self, message: str, commit: str | None) -> None:
