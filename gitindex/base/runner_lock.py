@@ -221,8 +221,7 @@ class Turn:
     """Waits for the runner's lock, longer and longer between two tries; True while there is time.
 
     A runner in the background has GRACE_SECONDS to end by itself; then it is ended, because nobody waits
-    for a process of a lower priority than their own. One that makes the first index has none: it is far
-    from its end, and what it does until then is done twice.
+    for a process of a lower priority than their own.
     """
 
     GRACE_SECONDS = 0.5
@@ -232,7 +231,6 @@ class Turn:
         self._worktree = worktree
         self._began = time.monotonic()
         self._seconds = seconds
-        self._grace = self.GRACE_SECONDS if os.path.exists(worktree.marker) else 0.0
         self.took_over = False
 
     def pause(self) -> bool:
@@ -240,7 +238,7 @@ class Turn:
         waited = time.monotonic() - self._began
         if waited > self._seconds:
             return False
-        if waited > self._grace and is_held(self._worktree.lock):
+        if waited > self.GRACE_SECONDS and is_held(self._worktree.lock):
             self.took_over |= end_polite_runner(self._worktree)
         time.sleep(min(self.LONGEST_SECONDS, max(0.02, waited / 10)))
         return True

@@ -53,12 +53,11 @@ def wait_until_fresh(worktree: Worktree, timeout: float, report: Report) -> Verd
     try:
         while True:
             verdict = judge(observe(worktree))
-            if verdict.state is not IndexState.FRESH and not is_held(worktree.lock):
-                _try_refresh(RefreshRequest(worktree, "wait"), report)
-                verdict = judge(observe(worktree))  # at once: what was published needs no watching
             if verdict.state is IndexState.FRESH:
                 _leave_scopes(worktree)
                 return None
+            if not is_held(worktree.lock):
+                _try_refresh(RefreshRequest(worktree, "wait"), report)
             if not _watch(worktree, report, turn):
                 return verdict
     finally:

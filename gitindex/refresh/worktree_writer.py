@@ -11,7 +11,6 @@ from collections.abc import Callable
 from gitindex.base.atomic_file import remove
 from gitindex.base.errors import GitIndexError
 from gitindex.base.runner_lock import was_ended
-from gitindex.base.system import is_background
 from gitindex.base.vocabulary import BuildKind, IndexState, JobStatus, Layer, ProofOutcome
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.marker import CompletionProof, is_newer
@@ -171,10 +170,7 @@ class WorktreeWriter:
             said.last_indexed_commit,
         ):
             remove(self.worktree.failure)
-            # a hook, or we, put the stale file over the other: no trace of a removal for who is waited for
-            renamed = said is not None and said.index_state is IndexState.STALE
-            make = self._first or (renamed and not is_background())
-            public_files.publish_status(self.worktree, marker, make)
+            public_files.publish_status(self.worktree, marker, make=self._first)
 
     def _note_failure(self, message: str, commit: str | None) -> None:
         def note() -> None:

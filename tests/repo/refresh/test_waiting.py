@@ -6,12 +6,10 @@ import os
 
 import pytest
 
-from gitindex.base.runner_lock import RunnerLock, Turn
-from gitindex.base.system import is_background
+from gitindex.base.runner_lock import RunnerLock
 from gitindex.base.worktree import Worktree
 from gitindex.freshness.observation import Observation, observe
 from gitindex.refresh import run
-from gitindex.refresh.public_files import QUIET_SECONDS, mark_stale
 from gitindex.refresh.run import wait_until_fresh
 from tests.support import Repo
 
@@ -60,39 +58,3 @@ def test_the_work_tree_is_observed_only_when_something_changed(
 def test_a_store_that_is_given_up_is_refreshed(behind: Repo) -> None:
     assert wait_until_fresh(behind.worktree, 60, lambda *_: None) is None
     assert behind.state() == "fresh"
-
-
-def test_who_waits_for_a_first_index_gives_its_runner_no_grace(
-    quiet: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a runner of low priority does until it is ended is done twice; a short refresh may end."""
-    asked = []
-
-    def end(_: Worktree) -> bool:
-        asked.append(1)
-        return False
-
-    monkeypatch.setattr("gitindex.base.runner_lock.end_polite_runner", end)
-    lock = RunnerLock(quiet.worktree.lock)
-    assert lock.acquire()
-    try:
-        assert Turn(quiet.worktree).pause()
-        assert not asked
-        os.unlink(quiet.worktree.marker)
-        assert Turn(quiet.worktree).pause()
-        assert asked
-    finally:
-        lock.release()
-
-
-@pytest.mark.skipif(is_background(), reason="under `nice` nobody waits for this process")
-def test_a_renamed_status_is_no_removal_for_who_waits(
-    behind: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hook puts the stale file over the other; whoever looks for a removal then waits a second."""
-    sleeps: list[float] = []
-    monkeypatch.setattr("gitindex.refresh.public_files.time.sleep", sleeps.append)
-    mark_stale(behind.worktree)
-    assert wait_until_fresh(behind.worktree, 60, lambda *_: None) is None
-    assert os.path.exists(behind.worktree.stale_status)
-    assert QUIET_SECONDS / 10 not in sleeps
