@@ -155,13 +155,14 @@ def ensure_folder(worktree: Worktree, make: bool = True) -> None:
     if stat.S_IMODE(os.stat(worktree.llmc).st_mode) != 0o700:
         os.chmod(worktree.llmc, 0o700)
     ignore = os.path.join(worktree.llmc, ".gitignore")
-    if not os.path.exists(ignore):
+    if not os.path.isfile(ignore):
         if not make:  # somebody removed it, alone or with the rest
             time.sleep(REMOVAL_SECONDS)
             if not os.path.isdir(worktree.llmc):
                 raise GitIndexError("the worktree was removed")
         write_public(worktree, ignore, b"*\n")
     refuse_tracked(worktree)
+    _remove_folder_at(worktree, worktree.marker)
 
 
 def _is_being_removed(worktree: Worktree) -> bool:
@@ -220,7 +221,17 @@ def write_public(worktree: Worktree, path: str, data: bytes, make: bool = True) 
     existing = os.path.lexists(path)
     if not (existing or make) and _is_being_removed(worktree):
         raise FileNotFoundError(ENOENT, "the worktree was removed", path)
+    existing = existing and not _remove_folder_at(worktree, path)
     write_atomic(path, data, existing=existing, staging=Staging(worktree.store, ready))
+
+
+def _remove_folder_at(worktree: Worktree, path: str) -> bool:
+    """Remove a folder in the place of one of our files, unless git tracks it."""
+    if not os.path.isdir(path) or os.path.islink(path):
+        return False
+    refuse_tracked(worktree)
+    _remove_any(path)
+    return True
 
 
 def sweep_litter(worktree: Worktree) -> None:
@@ -280,11 +291,28 @@ def _remove_odd_entries(worktree: Worktree) -> None:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name.startswith(_OUR_FILES):
-                    import shutil  # lazily: archive formats come with it
-
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    _remove_any(entry.path)
+                elif entry.name in folders:  # they hold files alone
+                    _keep_files(entry.path)
             elif entry.name in folders or not entry.is_file(follow_symlinks=False):
                 os.unlink(entry.path)
+
+
+def _keep_files(folder: str) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_file(follow_symlinks=False):
+                _remove_any(entry.path)
+
+
+def _remove_any(path: str) -> None:
+    """Remove a file, or a folder with all that is in it; links are not followed."""
+    try:
+        os.unlink(path)
+    except IsADirectoryError:
+        import shutil  # lazily: archive formats come with it
+
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _note_interpreter(worktree: Worktree) -> None:

@@ -51,5 +51,30 @@ def test_i41_an_entry_of_another_kind_is_no_answer_and_repaired(tmp_path: Path, 
     subject.close()
 
 
+INNER = (
+    ".git/gitindex/published/main",
+    ".git/gitindex/progress/main",
+    ".git/gitindex/failure/main",
+    ".git/gitindex/lexical/meta.json",
+    ".git/gitindex/lexical/id",
+    ".llmc/completion_marker.json",
+    ".llmc/rag_index_status.json",
+    ".llmc/stale_status.json",
+    ".llmc/.gitignore",
+)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.promise("I-41", cases=len(INNER))
+def test_i41_a_folder_in_the_place_of_an_inner_file_is_repaired(tmp_path: Path) -> None:
+    subject = Subject(tmp_path)
+    for name in INNER:
+        path = subject.repo.path / name
+        path.unlink(missing_ok=True)
+        _folder(path)
+        _repair(subject, Clock(), f"folder in place of {name}")
+    subject.close()
+
+
 def _entries(subject: Subject) -> list[Path]:
     return list(subject.store.iterdir())
