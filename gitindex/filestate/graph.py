@@ -18,7 +18,7 @@ from gitindex.languages.imports import Resolver
 from gitindex.languages.table import extractor_id
 from gitindex.semantic.contexts.discovery import Context, discover, marks_of
 from gitindex.semantic.contexts.router import ContextRouter
-from gitindex.store.connection import AT_ONCE, marks
+from gitindex.store.connection import marks
 from gitindex.store.history import PathAtTime, Seen
 from gitindex.store.name_rows import read_names
 
@@ -262,14 +262,9 @@ class DependencyGraph:
     def _imports(self, paths: list[str]) -> dict[str, list[_Written]]:
         ids = sorted({self._inputs.files[path].blob_id or 0 for path in paths})
         imports: dict[int, list[_Written]] = defaultdict(list)
-        for at in range(0, len(ids), AT_ONCE):
-            part = ids[at : at + AT_ONCE]
-            for blob_id, *fields in self._inputs.database.rows(
-                "SELECT blob_id, module, names, level FROM imports"
-                f" WHERE blob_id IN ({','.join('?' * len(part))})",
-                *part,
-            ):
-                imports[blob_id].append(_Written._make(fields))
+        sql = "SELECT blob_id, module, names, level FROM imports WHERE blob_id IN ({marks})"
+        for blob_id, *fields in self._inputs.database.rows_among(sql, ids):
+            imports[blob_id].append(_Written._make(fields))
         return {path: imports[self._inputs.files[path].blob_id or 0] for path in paths}
 
 

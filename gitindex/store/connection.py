@@ -471,8 +471,8 @@ def rows_among(
     """Return all rows of a query with `IN ({marks})`, asked in parts."""
     listed = list(values)
     parts = (listed[at : at + AT_ONCE] for at in range(0, len(listed), AT_ONCE))
-    asked = (ask(sql.replace("{marks}", marks(part)), *before, *part) for part in parts)
-    return list(chain.from_iterable(asked))
+    answers = (ask(sql.replace("{marks}", marks(part)), *before, *part) for part in parts)
+    return list(chain.from_iterable(answers))
 
 
 def marks(values: Collection[object]) -> str:
@@ -488,11 +488,8 @@ def _configure(connection: Connection) -> None:
 
 
 def _create(database: Database) -> None:
-    """Make an empty database current; OlderSchema for one that must be built anew."""
-    version = database.row("PRAGMA user_version")[0]
-    if version and version < CURRENT:
-        raise OlderSchema(f"the store has an older schema ({version})", "run `gitindex index`")
-    if version == 0:
+    """Make an empty database current; any other is left as it is."""
+    if database.row("PRAGMA user_version")[0] == 0:
         with database.write():
             if database.row("PRAGMA user_version")[0]:
                 return  # another runner was faster

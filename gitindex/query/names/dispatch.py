@@ -346,21 +346,23 @@ def reason_used_unnamed(project: Project, definition: Definition) -> str:
     language = source.language if source is not None else ""
     if called_without_name(language, definition.name) or is_fixture(project, definition):
         return "syntax or a framework calls it without its name"
-    tested = definition.name.startswith(_TEST_NAMES.get(language, ("\0",)))
-    value = language in ECMA and definition.kind in FUNCTIONS and _is_value(project, definition)
-    reasons = {
-        "programs may read it without being in the tree": definition.kind in _DATA_KINDS,
-        "a test runner calls it": tested and is_test(definition.path),
-        "a decorator or attribute may hand it to a framework": is_registered(project, definition),
-        "it is a value where it is defined": value,
-        "its object may be made, read or written as a whole": _is_part(source, definition),
-    }
-    if source is not None and not any(reasons.values()):
-        reasons["code outside of the tree may call it"] = _is_open(project, source, definition)
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    for reason, holds in _REASONS.items():  # the cheap ones first: others read the file
+        if holds(project, source, definition):
+            return reason
+    return ""
 
 
-def _is_part(source: FileNames | None, definition: Definition) -> bool:
+def _is_run_as_test(_project: Project, source: FileNames | None, definition: Definition) -> bool:
+    names = _TEST_NAMES.get(source.language if source is not None else "", ("\0",))
+    return definition.name.startswith(names) and is_test(definition.path)
+
+
+def _is_handed_over(project: Project, source: FileNames | None, definition: Definition) -> bool:
+    ecma = source is not None and source.language in ECMA
+    return ecma and definition.kind in FUNCTIONS and _is_value(project, definition)
+
+
+def _is_part(_project: Project, source: FileNames | None, definition: Definition) -> bool:
     """Return whether a definition is data of a whole: by position, by layout, counted, or in JSON."""
     owner = source.symbol(definition.parent) if source is not None else None
     counted = source is not None and source.language == "go" and definition.kind == "constant"
@@ -368,14 +370,29 @@ def _is_part(source: FileNames | None, definition: Definition) -> bool:
     return field or (counted and "=" not in definition.signature)
 
 
-def _is_open(project: Project, source: FileNames, definition: Definition) -> bool:
+def _is_open(project: Project, source: FileNames | None, definition: Definition) -> bool:
     """Return whether code outside may call a definition that it was handed, or that it links with."""
-    if _MARKED.search(definition.signature) or definition.kind not in FUNCTIONS:
-        return _MARKED.search(definition.signature) is not None
+    if source is None:
+        return False
+    if _MARKED.search(definition.signature):
+        return True
+    if definition.kind not in FUNCTIONS:
+        return False
     if source.origin.family == "c":
         return definition.kind == "function" and _is_linked(project, definition)
     is_open = _OPEN.get(source.language)
     return is_open is not None and is_open(definition, source.symbol(definition.parent))
+
+
+_REASONS: dict[str, Callable[[Project, FileNames | None, Definition], bool]] = {
+    "programs may read it without being in the tree": lambda *of: of[2].kind in _DATA_KINDS,
+    "a test runner calls it": _is_run_as_test,
+    "a decorator or attribute may hand it to a framework": lambda *of: is_registered(of[0], of[2]),
+    "it is a value where it is defined": _is_handed_over,
+    "its object may be made, read or written as a whole": _is_part,
+    "code outside of the tree may call it": _is_open,
+}
+"""Why a definition may be in use without its name; the first that holds is said."""
 
 
 def _is_linked(project: Project, definition: Definition) -> bool:

@@ -40,8 +40,8 @@ def home_answer(here: PageHere) -> Answer:
     commits = (
         [] if here.choice.at else here.ask(COMMITS, limit=5 * COMMIT_COUNT, files=True)["commits"]
     )
-    told = [row for row in commits if not row["subject"].startswith("Merge ")] or commits
-    commits = told[:COMMIT_COUNT]
+    plain = [row for row in commits if not row["subject"].startswith("Merge ")]
+    commits = (plain or commits)[:COMMIT_COUNT]
     return answer | {"commits": commits, "readme": _readme(here, answer["entries"])}
 
 
